@@ -214,7 +214,7 @@ of_source() {
   first_screen "$place" source
   getting_started "$place" source /home/margin
   said=$(cd "$place_of_all/$place/usr" && find . -name '*margin*' ! -path './share/doc/*' -type f -print0 | du -cb --files0-from=- | awk 'END {printf "%.0f", $1 / 1e6}')
-  report "$(grep -q "installs $said MB" "$root/README.md" && echo yes || echo no)" "$suite, source: it installs $said MB, as README.md says"
+  report "$(tr '\n' ' ' <"$root/README.md" | grep -qE "installs ([0-9]+ or )?$said (or [0-9]+ )?MB" && echo yes || echo no)" "$suite, source: it installs $said MB, as README.md says"
   owner_updates "$place" source
   inside "$place" service postgresql stop >>"$log" 2>&1 || true
   inside "$place" make -C /home/margin uninstall >>"$log" 2>&1 || true

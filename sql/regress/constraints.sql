@@ -79,7 +79,23 @@ SELECT pg_temp.error_of(format('SELECT train_margin(sold, x, %L::jsonb) FROM arr
   '{"lambda": 0.1, "bounds": [0, 1], "constraints": {"weights": {"1": 1, "2": 1}, "equal": -1, "name": "negative"}}']) AS o;
 SELECT pg_temp.error_of(format('SELECT train_margin(sold, h, %L::jsonb) FROM homes AS h', o)) AS message
   FROM unnest(ARRAY['{"lambda": 0.1, "constraints": {"weights": {"areaa": 1}, "max": 0}}', '{"lambda": 0.1, "offset_feature": "age", "loss": "logistic", "constraints": {"weights": {"age": 1}, "max": 0}}']) AS o;
-SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT sold, x FROM arrays', '{"lambda": 0.1, "constraints": {"weights": {"1": 1}, "max": 0}}')$$);
+-- By scans: the same optimum, and the same prices, of arrays and of rows with names.
+CREATE TABLE scanned AS
+  SELECT loss, train_margin_from(format('SELECT %s, x FROM arrays', CASE loss WHEN 'squared' THEN 'y' ELSE 'sold' END), o || '{"sample_rows": 30}') AS s,
+         CASE loss WHEN 'squared' THEN (SELECT train_margin(y, x, o ORDER BY i) FROM arrays) ELSE (SELECT train_margin(sold, x, o ORDER BY i) FROM arrays) END AS m
+    FROM unnest('{hinge, logistic, squared}'::text[]) AS loss, margin_options(loss => loss, lambda => 0.01, tolerance => 1e-8, intercept => 'penalized', bounds => '{"4": [-0.05, 1]}',
+           constraints => '[{"weights": {"1": 1, "2": 1}, "max": 0.2, "name": "first two"}, {"weights": {"*": 1}, "equal": 0.1, "name": "all"}]') AS o
+  UNION ALL
+  SELECT 'by name', train_margin_from('SELECT sold, h FROM homes AS h', o || '{"sample_rows": 30}'), (SELECT train_margin(sold, h, o ORDER BY i) FROM homes AS h)
+    FROM margin_options(loss => 'logistic', lambda => 0.01, tolerance => 1e-8, intercept => 'penalized', exclude => '{i, sold, price}',
+           constraints => '[{"weights": {"area": 10, "age": 1}, "max": 0.05}, {"weights": {"side": 1}, "equal": 0.1}]') AS o;
+SELECT loss, (s).status, (s).rows, (s).iterations BETWEEN 2 AND 10 AS scans, (s).primal >= (m).dual AND (m).primal >= (s).dual AS same FROM scanned ORDER BY loss;
+SELECT loss, a.name, a.relation, a.active, abs(a.price - b.price) <= 2e-3 * abs(b.price) AS price, abs(a.value - b.value) <= 1e-12 AS value
+  FROM scanned, margin_rules(s) WITH ORDINALITY AS a JOIN LATERAL margin_rules(m) WITH ORDINALITY AS b USING (ordinality) WHERE a.active ORDER BY loss, ordinality;
+SELECT loss, abs((v).primal - (s).primal) <= 1e-9 * (s).primal AS verified
+  FROM (SELECT loss, s, (SELECT margin_verify(s, sold, x) FROM arrays) AS v FROM scanned WHERE loss IN ('hinge', 'logistic')) AS t ORDER BY loss;
+SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT sold, x FROM arrays', '{"lambda": 0.1, "sample_rows": 9, "constraints": [{"weights": {"1": 1}, "max": 0, "name": "low"}, {"weights": {"1": 2}, "min": 1, "name": "high"}]}')$$);
+SELECT pg_temp.error_of($$SELECT margin_question(NULL, m) FROM ruled WHERE loss = 'logistic'$$);
 SELECT pg_temp.error_of($$SELECT margin_gap_at(m, 0.1) FROM ruled WHERE loss = 'logistic'$$);
 SELECT pg_temp.error_of($$SELECT margin_update(m, sold, x, false) FROM ruled, arrays WHERE loss = 'logistic' GROUP BY m$$);
 SELECT pg_temp.error_of($$SELECT margin_audit(m, sold, x) FROM ruled, arrays WHERE loss = 'logistic' GROUP BY m$$);

@@ -66,6 +66,28 @@ SELECT o, pg_temp.error_of(format('SELECT train_margin(paid, b, %L::jsonb || ''{
   '{"lambda": 0.1, "kernel": "rbf", "fairness": {"column": "sex", "bound": 1}}', '{"lambda": 0.1, "solver": "sdca", "fairness": {"column": "sex", "bound": 1}}']) AS o;
 SELECT pg_temp.error_of($$SELECT train_margin(region, b, '{"lambda": 0.1, "exclude": ["id", "region"], "fairness": {"column": "sex", "bound": 1, "measure": "true_positive_parity"}}') FROM borrowers AS b$$);
 SELECT pg_temp.error_of($$SELECT train_margin(paid, b, '{"lambda": 0.1, "exclude": ["id", "paid", "sex"], "interactions": ["age*sex"], "bins": 8, "fairness": {"column": "sex", "bound": 1}}') FROM borrowers AS b$$);
-SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT paid, ARRAY[id % 2, age]::float8[] AS x FROM borrowers', '{"lambda": 0.1, "fairness": {"column": 1, "bound": 1}}')$$);
+-- By scans: a column that is no feature, one that is, numbers of arrays, in one process, and rows that are all in the sample.
+CREATE TABLE scanned AS
+  SELECT 'by name' AS rows, train_margin_from('SELECT paid, b FROM borrowers AS b', o || '{"sample_rows": 50}') AS s, (SELECT train_margin(paid, b, o ORDER BY id) FROM borrowers AS b) AS m
+    FROM margin_options(loss => 'logistic', lambda => 1e-3, tolerance => 1e-8, intercept => 'penalized', exclude => '{id, paid, sex}', bounds => '{"age": [0, null]}',
+           fairness => '[{"column": "sex", "bound": 0.1}, {"column": "region", "measure": "true_positive_parity", "bound": 0.05}]') AS o
+  UNION ALL
+  SELECT 'gathered', train_margin_from('SELECT paid, b FROM borrowers AS b', o || '{"sample_rows": 50}'), (SELECT train_margin(paid, b, o ORDER BY id) FROM borrowers AS b)
+    FROM margin_options(loss => 'squared_hinge', lambda => 1e-3, tolerance => 1e-8, intercept => 'penalized', exclude => '{id, paid, sex}', missing => 'skip', fairness => '{"column": "sex", "bound": 0.1}') AS o
+  UNION ALL
+  SELECT 'arrays', train_margin_from('SELECT paid, ARRAY[id % 2, age, id % 7, income / 1000]::float8[] FROM borrowers', o || '{"sample_rows": 50}'), (SELECT train_margin(paid, ARRAY[id % 2, age, id % 7, income / 1000]::float8[], o ORDER BY id) FROM borrowers)
+    FROM margin_options(loss => 'hinge', lambda => 1e-3, tolerance => 1e-7, intercept => 'penalized', fairness => '[{"column": "1", "bound": 0.1}, {"column": "3", "bound": 0.3}]') AS o
+  UNION ALL
+  SELECT 'in memory', train_margin_from('SELECT paid, b FROM borrowers AS b', o), (SELECT train_margin(paid, b, o ORDER BY id) FROM borrowers AS b)
+    FROM margin_options(loss => 'logistic', lambda => 1e-3, tolerance => 1e-8, intercept => 'penalized', exclude => '{id, paid, sex}', fairness => '{"column": "sex", "bound": 0.1}') AS o;
+SELECT rows, (s).status, (s).iterations BETWEEN 4 AND 14 AS scans, (s).primal >= (m).dual AND (m).primal >= (s).dual AS same,
+       (SELECT bool_and(abs((a.value #>> '{}')::float8 - (b.value #>> '{}')::float8) < 1e-9) FROM jsonb_array_elements((s).options -> 'fairness') WITH ORDINALITY AS f JOIN jsonb_array_elements((m).options -> 'fairness') WITH ORDINALITY AS g USING (ordinality),
+          LATERAL jsonb_each(f.value -> 'weights') AS a JOIN LATERAL jsonb_each(g.value -> 'weights') AS b USING (key)) AS made_alike
+  FROM scanned ORDER BY rows;
+SELECT rows, a.name, a.active = b.active AS active, abs(a.price - b.price) <= 5e-3 * abs(b.price) AS price
+  FROM scanned, margin_rules(s) WITH ORDINALITY AS a JOIN LATERAL margin_rules(m) WITH ORDINALITY AS b USING (ordinality) WHERE a.name ~ 'parity' AND b.active ORDER BY rows, ordinality;
+SELECT rows, abs((v).primal - (s).primal) <= 1e-9 * (s).primal AS verified FROM (SELECT rows, s, (SELECT margin_verify(s, paid, b) FROM borrowers AS b) AS v FROM scanned WHERE rows <> 'arrays') AS t ORDER BY rows;
+SELECT o, pg_temp.error_of(format('SELECT train_margin_from(%L, %L)', 'SELECT paid, b FROM borrowers AS b', o || '{"lambda": 0.1, "sample_rows": 50, "exclude": ["id", "paid"]}')) AS message
+  FROM unnest('{"{\"fairness\": {\"column\": \"gender\", \"bound\": 1}}", "{\"fairness\": {\"column\": \"sex\", \"group\": \"x\", \"bound\": 1}}", "{\"fairness\": {\"column\": \"income\", \"bound\": 1}}"}'::jsonb[]) AS o;
 SELECT pg_temp.error_of($$SELECT margin_update(m, paid, b, false) FROM fair, borrowers AS b WHERE measure = 'score_parity' GROUP BY m$$);
 DROP TABLE borrowers, fair;

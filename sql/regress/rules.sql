@@ -79,7 +79,23 @@ SELECT pg_temp.error_of(format('SELECT train_margin(paid, x, %L::jsonb) FROM arr
   '{"lambda": 0.1, "bounds": [0, 1e200]}']) AS o;
 SELECT pg_temp.error_of(format('SELECT train_margin(paid, r, %L::jsonb) FROM loans AS r', o)) AS message
   FROM unnest(ARRAY['{"lambda": 0.1, "bounds": {"agee": [0, 1]}}', '{"lambda": 0.1, "monotone": {"home": 1}}', '{"lambda": 0.1, "bounds": [[0, 1]]}']) AS o;
-SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT paid, x FROM arrays', '{"lambda": 0.1, "bounds": [0, 1]}')$$);
+-- By scans: the same optimum, and the same prices, of arrays and of rows with names.
+CREATE TABLE scanned AS
+  SELECT loss, train_margin_from('SELECT paid, x FROM arrays', o || '{"sample_rows": 30}') AS s, (SELECT train_margin(paid, x, o ORDER BY i) FROM arrays) AS m
+    FROM unnest('{hinge, logistic}'::text[]) AS loss, margin_options(loss => loss, lambda => 0.01, tolerance => 1e-7, intercept => 'penalized', bounds => '{"1": [0.1, 0.3], "3": [-0.2, 9], "4": [0, 0]}') AS o
+  UNION ALL
+  SELECT 'by name', train_margin_from('SELECT paid, r FROM loans AS r', o || '{"sample_rows": 30}'), (SELECT train_margin(paid, r, o ORDER BY i) FROM loans AS r)
+    FROM margin_options(loss => 'logistic', lambda => 0.01, tolerance => 1e-7, intercept => 'penalized', exclude => '{i, paid}', monotone => '{"income": -1}', bounds => '{"home": [-0.1, 0.05], "age": [null, 0.01]}') AS o;
+SELECT loss, (s).status, (s).rows, (s).iterations BETWEEN 2 AND 10 AS scans, (s).primal >= (m).dual AND (m).primal >= (s).dual AS same FROM scanned ORDER BY loss;
+SELECT loss, count(*) AS bounds, bool_and(a.name = b.name AND a.active = b.active) AS alike, max(abs(a.price - b.price)) <= 1e-3 * max(abs(b.price)) AS prices,
+       bool_and(CASE a.relation WHEN '<=' THEN a.value <= a.bound ELSE a.value >= a.bound END) AS kept
+  FROM scanned, margin_rules(s) WITH ORDINALITY AS a JOIN LATERAL margin_rules(m) WITH ORDINALITY AS b USING (ordinality) GROUP BY loss ORDER BY loss;
+SELECT loss, abs((v).primal - (s).primal) <= 1e-9 * (s).primal AS verified
+  FROM (SELECT loss, s, (SELECT margin_verify(s, paid, x) FROM arrays) AS v FROM scanned WHERE loss <> 'by name') AS t ORDER BY loss;
+-- What all rows say of the weights of a model, as states that add up.
+SELECT loss, abs(c.upper - (m).primal) <= 1e-9 * c.upper AS upper, c.lower BETWEEN 0.99 * (m).dual AND c.upper AS lower
+  FROM (SELECT loss, m, margin_question(NULL, m) AS q FROM scanned WHERE loss = 'logistic') AS t,
+       LATERAL margin_certificate(q, (SELECT margin_sum(margin_term(q, paid, x)) FROM arrays)) AS c;
 SELECT pg_temp.error_of($$SELECT margin_gap_at(m, 0.1) FROM bounded WHERE loss = 'logistic' AND rho = 0$$);
 SELECT pg_temp.error_of($$SELECT margin_rules(train_margin(paid, x, '{"lambda": 0.1, "kernel": "rbf"}')) FROM arrays$$);
 SELECT pg_temp.error_of($$SELECT margin_inference(m, paid, x) FROM bounded, arrays WHERE loss = 'logistic' AND rho = 0$$);

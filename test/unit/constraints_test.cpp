@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "constrained_problems.hpp"
 #include "core/base/error.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/math/constrained_qp.hpp"
@@ -20,71 +21,10 @@
 namespace margin {
 namespace {
 
-using testing::labels_for;
 using testing::make_dataset;
 using testing::make_table;
 using testing::normal;
 using testing::Table;
-
-struct Case {
-  Table table;
-  Options options;
-  bool classes = false;
-};
-
-/// Constraints that some weights meet: equations, one end, two, one of another's multiple, and what is there twice.
-Case random_case(Random& random, const std::string& loss, int trial) {
-  Case c;
-  c.classes = !is_regression_loss(loss);
-  // Of columns of very different scale e^u is anything.
-  const int shape = trial % 8 == 5 && loss == "poisson" ? 0 : trial % 8;
-  c.table = labels_for(loss, make_table(random, shape, c.classes));
-  if (trial % 4 == 1)
-    for (int i = 0; i < c.table.rows(); ++i) c.table.weight.push_back(i == 0 ? 1.0 : 3 * random.uniform());
-  c.options.loss = loss;
-  c.options.lambda = std::pow(10.0, -2 * random.uniform() - 0.3);
-  c.options.tolerance = 1e-8;
-  c.options.intercept_form = trial % 3 == 0 ? InterceptForm::free : InterceptForm::penalized;
-  if (trial % 5 == 4) c.options.intercept = false, c.options.intercept_form = InterceptForm::by_default;
-  const auto d = static_cast<std::size_t>(c.table.dimensions());
-  std::vector<double> inside(d);
-  for (double& v : inside) v = 0.2 * normal(random);
-  if (trial % 2 == 1)
-    for (std::size_t j = 0; j < d; ++j) {
-      const double room = random.below(4) == 0 ? 0 : 0.2 * random.uniform();
-      c.options.bounds.push_back(
-          {random.below(3) == 0 ? -infinity : inside[j] - room, random.below(3) == 0 ? infinity : inside[j] + room});
-    }
-  const std::size_t count = 1 + random.below(3);
-  for (std::size_t k = 0; k < count; ++k) {
-    NamedConstraint one;
-    one.name = "c" + std::to_string(k);
-    double at = 0;
-    for (std::size_t j = 0; j < d; ++j)
-      if (random.below(2) == 0 || j == k % d) {
-        const double a = normal(random) * std::pow(10.0, 2 * random.uniform() - 1);
-        one.weights[std::to_string(j + 1)] = a;
-        at += a * inside[j];
-      }
-    const double room = 0.1 * random.uniform();
-    switch (random.below(4)) {
-      case 0:
-        one.lower = one.upper = at;
-        break;
-      case 1:
-        one.lower = at - room;
-        break;
-      case 2:
-        one.upper = at + room;
-        break;
-      default:
-        one.lower = at - room, one.upper = at + room;
-    }
-    c.options.constraints.push_back(one);
-    if (random.below(4) == 0) c.options.constraints.push_back(one);
-  }
-  return c;
-}
 
 /// D(a, ν) by itself: a certificate's lower end never exceeds its upper one.
 double dual_of(const Problem& p, const Weights& w, const Eigen::VectorXd& intercept, const Weights& a) {
@@ -99,7 +39,7 @@ TEST_P(UnderConstraintsEveryLoss, ComesToTheOptimumUnderConstraintsAndProvesIt) 
   Random random(2);
   int active = 0;
   for (int trial = 0; trial < 64; ++trial) {
-    const Case c = random_case(random, GetParam(), trial);
+    const testing::ConstrainedCase c = testing::constrained_case(random, GetParam(), trial);
     const Dataset data = make_dataset(c.table, c.classes);
     const Problem p = make_problem(data, c.options);
     SCOPED_TRACE(GetParam() + " " + std::to_string(trial));
@@ -135,7 +75,7 @@ TEST_P(UnderConstraintsEveryLoss, CertificatesHoldForAnyVectors) {
   Random random(3);
   int useful = 0;
   for (int trial = 0; trial < 64; ++trial) {
-    const Case c = random_case(random, GetParam(), trial);
+    const testing::ConstrainedCase c = testing::constrained_case(random, GetParam(), trial);
     const Dataset data = make_dataset(c.table, c.classes);
     Problem p = make_problem(data, c.options);
     Options own = c.options;
@@ -393,7 +333,7 @@ TEST(Constraints, AreSaidInTheUsersUnits) {
 TEST(Constraints, StoredModelsAreVerified) {
   Random random(7);
   for (int trial = 0; trial < 16; ++trial) {
-    Case c = random_case(random, trial % 2 == 0 ? "hinge" : "huber", trial);
+    testing::ConstrainedCase c = testing::constrained_case(random, trial % 2 == 0 ? "hinge" : "huber", trial);
     c.table.weight.clear();
     c.options.dual_weights = true;
     const Dataset data = make_dataset(c.table, c.classes);

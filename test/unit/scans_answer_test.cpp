@@ -140,7 +140,7 @@ TEST_P(Answers, CertifyAsAPassOverTheRowsDoes) {
     Question q = risk_of(p, random);
     q.target_center = p.target_center;
     const Answer answer = MemorySource(data).ask(q, {});
-    const Certificate found = answered_risk(q, answer).certificate({});
+    const Certificate found = answered_risk(q, answer, {}).certificate({});
     Weights dual(p.rows(), p.outputs());
     for (std::int64_t i = 0; i < p.rows(); ++i)
       for (std::int32_t o = 0; o < p.outputs(); ++o)
@@ -158,7 +158,7 @@ TEST_P(Answers, CertifyAsAPassOverTheRowsDoes) {
       const Answer there = MemorySource(data).ask(moved, {});
       for (std::int32_t o = 0; o < p.outputs(); ++o) {
         const auto outputs = static_cast<std::size_t>(p.outputs());
-        const std::size_t own = answered_risk(q, answer).reductions().size(), at = own + s * outputs;
+        const std::size_t own = answered_risk(q, answer, {}).reductions().size(), at = own + s * outputs;
         const double value = there.number(6 + (own - 6) / outputs * static_cast<std::size_t>(o));
         EXPECT_NEAR(answer.number(at + static_cast<std::size_t>(o)), value, 1e-10 * (1 + value));
       }

@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "core/certificate/certificate.hpp"
-#include "core/scans/row_terms.hpp"
 #include "core/scans/train_scans.hpp"
 #include "core/train/train.hpp"
 #include "newton_problems.hpp"
+#include "three_parts.hpp"
 
 namespace margin {
 namespace {
@@ -20,29 +20,7 @@ using testing::soft;
 using testing::Storage;
 using testing::store;
 using testing::Table;
-
-/// Rows in three parts, whose answers travel as bytes; counts the scans.
-class ThreeParts final : public RowSource {
- public:
-  explicit ThreeParts(const Dataset& rows) : rows_(rows) {}
-  Answer ask(const Question& asked, const Progress& progress) override {
-    ++scans;
-    const Question question = Question::from_bytes(asked.bytes());
-    Answer all;
-    for (std::int64_t part : {2, 0, 1}) {
-      std::vector<std::int64_t> own;
-      for (std::int64_t i = part; i < rows_.rows(); i += 3) own.push_back(i);
-      const Dataset rows = rows_.subset(own);
-      Answer answer = MemorySource(rows).ask(question, progress);
-      if (answer.rows() > 0) all.merge(Answer::from_bytes(answer.bytes()));
-    }
-    return all;
-  }
-  int scans = 0;
-
- private:
-  const Dataset& rows_;
-};
+using testing::ThreeParts;
 
 /// What is true of a model by scans: the rows confirm its value, and no better one is known than its bound allows.
 void expect_right(const Dataset& data, Options options, const Model& found) {

@@ -147,7 +147,7 @@ double RiskCheck::least_primal() const {
   return loss > 0 ? loss / weight * (1 - 8 * epsilon) : 0.0;
 }
 
-bool RiskCheck::dual_sum(std::int32_t o, DualSum& out) const {
+bool RiskCheck::row_sum(std::int32_t o, DualSum& out) const {
   const double weight = total_weight();
   if (!with_dual_ || support_ == 0 || !(weight > 0) || !(weight < infinity)) return false;
   const Output& sum = outputs_[static_cast<std::size_t>(o)];
@@ -162,13 +162,20 @@ bool RiskCheck::dual_sum(std::int32_t o, DualSum& out) const {
   if (objective_.offset >= 0) out.of_offset = std::exchange(out.v(objective_.offset), 0.0);
   // (1) of the header. Each component of v is a sum of blocks: it errs by (longest block + blocks) ulps of Σ c|a||x|/W.
   const double depth = static_cast<double>(std::max(longest_block_, block_rows_) + blocks_) + 8.0;
-  const double vanished = tiny * sum.unseen;
-  out.moved += epsilon * depth * sum.mass / weight + vanished / weight + d * tiny + tiny;
+  out.moved += epsilon * depth * sum.mass / weight + tiny * sum.unseen / weight + d * tiny + tiny;
+  return true;
+}
+
+bool RiskCheck::dual_sum(std::int32_t o, DualSum& out) const {
+  if (!row_sum(o, out)) return false;
   out.excess = 0;
   if (!objective_.constraints.empty() && !pull(o, out)) return false;
   if (!objective_.free_intercept) return true;
+  const double weight = total_weight();
+  const Output& sum = outputs_[static_cast<std::size_t>(o)];
   // δ of the header: the share of the heavier side that a free intercept takes from a. That side weighs at least half of all.
-  const double all = sum.absolute.value(), off = std::fabs(sum.intercept.value()) + 8 * epsilon * all + vanished;
+  const double all = sum.absolute.value(),
+               off = std::fabs(sum.intercept.value()) + 8 * epsilon * all + tiny * sum.unseen;
   out.excess = 2 * off / all * (1 + 8 * epsilon);
   out.moved += out.excess * (sum.mass / weight);
   return out.excess <= 1;

@@ -94,6 +94,11 @@ class RiskCheck final : public Check {
   };
   void replace_duals(const CheckedRow& mean, const Alike& alike, std::int32_t output, double before, double after);
   void constrain(Constraints constraints) override { objective_.constraints = std::move(constraints); }
+  /// The multipliers of the constraints that prove most with the rows' dual weights so far, in place of what the objective
+  /// came with; those stay where features are penalised by different factors.
+  void find_multipliers(const Progress& progress);
+  /// Σ c a x/W of one output; zeros where the dual weights prove nothing.
+  Eigen::VectorXd image(std::int32_t output) const;
   Certificate certificate(const Progress& progress) const override;
   /// None with an l1_ratio of 1.
   std::shared_ptr<const DualPoint> dual_point(const Progress& progress) const override;
@@ -170,6 +175,7 @@ class RiskCheck final : public Check {
     double of_ends = 0;    ///< ≥ Σ ν_k u_k or ν_k l_k, what constraints take off D
   };
   bool pull(std::int32_t output, DualSum& sum) const;
+  bool row_sum(std::int32_t output, DualSum& sum) const;   // before multipliers and the balance of a free intercept
   bool dual_sum(std::int32_t output, DualSum& sum) const;  // false: it proves nothing
   void add_long_sums(std::int32_t output, DualSum& sum) const;
   double dual_penalty(Eigen::VectorXd& v, double of_intercept, double moved) const;

@@ -94,6 +94,14 @@ bool is_grouping(const EncoderRules& rules, std::string_view column) {
   return !is_feature(rules, column) && is_among(rules.groupings, column);
 }
 
+void keep_groupings(EncoderRules& rules) {
+  std::vector<std::string> left_out;
+  for (const std::string& name : rules.groupings)
+    if (is_grouping(rules, name)) left_out.push_back(name);
+  rules.exclude = std::move(left_out);
+  rules.include.clear();
+}
+
 Error too_many_categories(const Column& column, std::int64_t most, const std::string& otherwise) {
   const bool set = column.kind == ColumnKind::set;
   return {ErrorKind::invalid_value,

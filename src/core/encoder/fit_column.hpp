@@ -28,6 +28,8 @@ void require_named_columns(const EncoderRules& rules, const std::vector<std::str
 bool is_feature(const EncoderRules& rules, std::string_view column);
 /// Whether a column that they leave out is read all the same, for the option fairness.
 bool is_grouping(const EncoderRules& rules, std::string_view column);
+/// The same rules where there are no columns but those that are features or tell groups apart.
+void keep_groupings(EncoderRules& rules);
 /// Whether columns are to act together, named or searched: the rows have to be seen for it.
 bool wants_pairs(const EncoderRules& rules);
 /// The error for a column of more categories than `most`, or sets of more elements; `otherwise` ends its hint.

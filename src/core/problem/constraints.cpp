@@ -124,6 +124,33 @@ ConstrainedQp step_within(const Constraints& c, const std::vector<double>& low, 
 
 namespace {
 
+/// Between which ends each weight lies, empty without bounds; that of an offset is known.
+void list_ends(const Statement& s, std::size_t features, std::vector<double>& low, std::vector<double>& high) {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  for (std::size_t j = 0; !s.bounds.empty() && j < features; ++j) {
+    const bool held = !s.penalises(static_cast<std::int32_t>(j));
+    low.push_back(held ? -none : s.bounds.least(j));
+    high.push_back(held ? none : s.bounds.most(j));
+  }
+}
+
+}  // namespace
+
+std::vector<double> best_multipliers(const Statement& s, const double* w, const Eigen::VectorXd& v,
+                                     const Progress& progress) {
+  const auto d = static_cast<std::size_t>(v.size());
+  std::vector<double> low, high, r(d, 0.0);
+  list_ends(s, d, low, high);
+  for (std::size_t j = 0; j < d; ++j)
+    if (s.penalises(static_cast<std::int32_t>(j))) r[j] = w[j] - v(static_cast<Eigen::Index>(j)) / s.lambda;
+  QpSolution found = solve_constrained_qp(step_within(s.constraints, low, high, {w, w + d}, r), progress);
+  if (found.ending != QpSolution::Ending::solved) return std::vector<double>(s.constraints.count(), 0.0);
+  for (double& nu : found.multipliers) nu *= s.lambda;
+  return std::move(found.multipliers);
+}
+
+namespace {
+
 /// "a", "b" and "c"
 std::string list_of(const std::vector<std::string>& names) {
   std::string out;
@@ -151,12 +178,8 @@ std::string list_of(const std::vector<std::string>& names) {
 void meet_constraints(const Problem& p, const Options& options, std::vector<double>& w, const Progress& progress) {
   const auto d = static_cast<std::size_t>(p.dimensions());
   std::vector<double> low, high;
-  for (std::size_t j = 0; !p.bounds.empty() && j < d; ++j) {
-    const bool held = static_cast<std::int32_t>(j) == p.offset;  // its weight is known
-    low.push_back(held ? -std::numeric_limits<double>::infinity() : p.bounds.least(j));
-    high.push_back(held ? std::numeric_limits<double>::infinity() : p.bounds.most(j));
-    w[j] = std::clamp(w[j], low[j], high[j]);
-  }
+  list_ends(p, d, low, high);
+  for (std::size_t j = 0; j < low.size(); ++j) w[j] = std::clamp(w[j], low[j], high[j]);
   if (p.constraints.empty() || p.constraints.missed(w.data()) == 0) return;
   std::vector<double> own(w.begin(), w.begin() + static_cast<std::ptrdiff_t>(d));
   const QpSolution s =

@@ -37,6 +37,11 @@ std::vector<std::int32_t> constrained_features(const Options& options, std::int3
 ConstrainedQp step_within(const Constraints& c, const std::vector<double>& low, const std::vector<double>& high,
                           const std::vector<double>& w, const std::vector<double>& r);
 
+/// The ν, in units of the objective, of the weights nearest to v/λ that meet constraints and bounds; found from `w`, which meet them. Zeros
+/// where rounding leaves none.
+std::vector<double> best_multipliers(const Statement& statement, const double* w, const Eigen::VectorXd& v,
+                                     const Progress& progress);
+
 /// Moves the weights (and what stands behind them, such as an intercept, not at all) to the nearest that meet bounds and constraints.
 /// Throws Error(invalid_option) where there are none, with the names of those that contradict each other.
 void meet_constraints(const Problem& problem, const Options& options, std::vector<double>& w, const Progress& progress);

@@ -66,13 +66,8 @@ std::vector<std::string> groups_of(const Fairness& f, const Dataset& rows, const
     if (!met.insert(values).second) continue;
     std::string name = f.name_of(values);
     if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(std::move(name));
-    if (out.size() > most_groups)
-      throw Error(ErrorKind::limit_exceeded,
-                  "option \"fairness\": the column \"" + f.column + "\" has more than " + std::to_string(most_groups) +
-                      " values",
-                  "Each value is a group. Give a column of fewer, such as (age > 40) AS older.");
+    require_few_groups(f, out.size());
   }
-  std::sort(out.begin(), out.end());
   return out;
 }
 
@@ -103,6 +98,14 @@ std::string_view parity_name(Parity measure) {
   return measure == Parity::score ? "score_parity" : "true_positive_parity";
 }
 
+void require_few_groups(const Fairness& f, std::size_t groups) {
+  if (groups <= most_groups) return;
+  throw Error(
+      ErrorKind::limit_exceeded,
+      "option \"fairness\": the column \"" + f.column + "\" has more than " + std::to_string(most_groups) + " values",
+      "Each value is a group. Give a column of fewer, such as (age > 40) AS older.");
+}
+
 GroupSums::GroupSums(const Fairness& column, std::vector<std::string> groups, std::int32_t features)
     : column_(column), groups_(std::move(groups)), features_(static_cast<std::size_t>(features)) {
   const double size = static_cast<double>(groups_.size() + 1) * (static_cast<double>(features) + 1);
@@ -119,18 +122,31 @@ void GroupSums::add(const Row& x, double weight, bool positive) {
   if (column_.measure == Parity::true_positive && !positive) return;
   for (std::size_t k = 0; k < values_.size(); ++k)
     values_[k] = column_.features[k] < reach(x) ? value_at(x, column_.features[k]) : 0;
-  auto found = place_.find(values_);
-  if (found == place_.end()) {
-    const auto at = std::find(groups_.begin(), groups_.end(), column_.name_of(values_));
-    if (place_.size() > 16 * most_groups) place_.clear();  // values that no training had
-    found = place_.emplace(values_, static_cast<std::size_t>(at - groups_.begin())).first;
-  }
-  ExactSum* const sum = &sums_[found->second * (features_ + 1)];
+  ExactSum* const sum = sums_of(values_);
   sum[0].add(weight);
   for (std::int32_t k = 0; k < x.count; ++k) {
     const auto j = static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k);
     if (j < features_) sum[1 + j].add(weight * x.value(k));
   }
+}
+
+void GroupSums::add(const std::vector<double>& values, double weight, const double* sums,
+                    const std::vector<std::int32_t>* columns) {
+  ExactSum* const sum = sums_of(values);
+  sum[0].add(weight);
+  const std::size_t count = columns != nullptr ? columns->size() : features_;
+  for (std::size_t k = 0; k < count; ++k)
+    sum[1 + (columns != nullptr ? static_cast<std::size_t>((*columns)[k]) : k)].add(sums[k]);
+}
+
+ExactSum* GroupSums::sums_of(const std::vector<double>& values) {
+  auto found = place_.find(values);
+  if (found == place_.end()) {
+    const auto at = std::find(groups_.begin(), groups_.end(), column_.name_of(values));
+    if (place_.size() > 16 * most_groups) place_.clear();  // values that no training had
+    found = place_.emplace(values, static_cast<std::size_t>(at - groups_.begin())).first;
+  }
+  return &sums_[found->second * (features_ + 1)];
 }
 
 std::vector<double> GroupSums::state() const {
@@ -217,18 +233,29 @@ void name_fairness(Options& options, std::int32_t features) {
 }
 
 std::vector<Fairness> take_fairness(Options& options, const Dataset& rows, const Progress& progress) {
+  GroupedRows all;
+  all.features = rows.dimensions();
+  all.two_classes = rows.outcome() == Dataset::Outcome::classes && rows.classes().size() == 2;
+  all.groups = [&](const Fairness& f) { return groups_of(f, rows, progress); };
+  all.add = [&](GroupSums& sums) { add_rows(sums, rows, sums.column().measure == Parity::true_positive, progress); };
+  return take_fairness(options, all);
+}
+
+std::vector<Fairness> take_fairness(Options& options, const GroupedRows& rows) {
   std::vector<Fairness> made;
   if (options.fairness.empty()) return made;
-  const std::int32_t features = rows.dimensions(), offset = offset_feature(options, features);
-  name_fairness(options, features);
+  const std::int32_t offset = offset_feature(options, rows.features);
+  name_fairness(options, rows.features);
   for (const Fairness& f : options.fairness) {
-    const bool labels = f.measure == Parity::true_positive;
-    if (labels && (rows.outcome() != Dataset::Outcome::classes || rows.classes().size() != 2))
+    if (f.measure == Parity::true_positive && !rows.two_classes)
       throw Error(ErrorKind::unsupported, "option \"fairness\": true_positive_parity needs labels of two classes",
                   "Give \"measure\": \"score_parity\" for numbers and more classes.");
-    const std::vector<std::string> groups = groups_of(f, rows, progress), own = constrained(f, groups);
-    GroupSums sums(f, own, features);
-    add_rows(sums, rows, labels, progress);
+    std::vector<std::string> groups = rows.groups(f);
+    require_few_groups(f, groups.size());
+    std::sort(groups.begin(), groups.end());
+    const std::vector<std::string> own = constrained(f, groups);
+    GroupSums sums(f, own, rows.features);
+    rows.add(sums);
     for (const std::string& group : own) {
       Fairness one = f;
       one.group = group;

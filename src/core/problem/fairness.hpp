@@ -28,10 +28,24 @@ void name_fairness(Options& options, const Encoder& encoder);
 /// The same of rows without names.
 void name_fairness(Options& options, std::int32_t features);
 
+class GroupSums;
+
+/// What the option needs to know of rows, wherever they are.
+struct GroupedRows {
+  std::int32_t features = 0;
+  bool two_classes = false;
+  std::function<std::vector<std::string>(const Fairness&)>
+      groups;                           ///< the names of those that the rows have, in any order
+  std::function<void(GroupSums&)> add;  ///< all rows
+};
+
 /// Makes constraints of the option, of what these rows, whose features the other options speak of, say; the option is empty then. What
 /// was made, one for each group, to be kept with the model. Throws Error: invalid_option (a column or group that there is not, a single
 /// group), limit_exceeded (groups), unsupported (true positives of what has no positive class).
 std::vector<Fairness> take_fairness(Options& options, const Dataset& rows, const Progress& progress);
+std::vector<Fairness> take_fairness(Options& options, const GroupedRows& rows);
+/// Throws Error(limit_exceeded) for so many.
+void require_few_groups(const Fairness& f, std::size_t groups);
 
 /// The same with what is known: of a model's options.
 void use_fairness(Options& options);
@@ -47,11 +61,15 @@ class GroupSums {
 
   /// A row of the class `positive`, or of none.
   void add(const Row& x, double weight, bool positive);
+  /// Rows of these values of the column: their weight, and Σ weight · x of `columns` (null: of all features).
+  void add(const std::vector<double>& values, double weight, const double* sums,
+           const std::vector<std::int32_t>* columns);
   /// Plain numbers that merge() takes back, and which add up.
   std::vector<double> state() const;
   std::size_t size() const { return 2 * sums_.size(); }
   bool merge(const std::vector<double>& state);
 
+  const Fairness& column() const { return column_; }
   bool is_of(const Fairness& f) const { return f.column == column_.column && f.measure == column_.measure; }
 
   /// Sets weights and shift of one of the groups, its means less those of the rest; `offset`: that feature, −1 for none; in the units
@@ -60,6 +78,7 @@ class GroupSums {
 
  private:
   std::map<std::int32_t, double> apart(const std::string& group) const;
+  ExactSum* sums_of(const std::vector<double>& values);
   Fairness column_;
   std::vector<std::string> groups_;
   std::size_t features_;

@@ -145,20 +145,19 @@ double copied_features(const Dataset& data) {
 }
 }  // namespace
 
-void StandardizedRows::take(Options& options) const {
-  if (!units_.has_value()) return;
+void to_standard_units(const Standardization& s, Options& options) {
   for (std::size_t j = 0; j < options.bounds.size(); ++j) {
-    options.bounds[j].lower *= units_->deviation[j];
-    options.bounds[j].upper *= units_->deviation[j];
+    options.bounds[j].lower *= s.deviation[j];
+    options.bounds[j].upper *= s.deviation[j];
   }
   for (NamedConstraint& c : options.constraints)
     for (auto& [feature, coefficient] : c.weights)
-      coefficient /= units_->deviation[static_cast<std::size_t>(feature_number(feature))];
+      coefficient /= s.deviation[static_cast<std::size_t>(feature_number(feature))];
 }
 
-void StandardizedRows::give_back_prices(std::optional<Weights>& prices) const {
-  if (!units_.has_value() || !prices.has_value()) return;
-  for (Eigen::Index j = 0; j < prices->cols(); ++j) prices->col(j) *= units_->deviation[static_cast<std::size_t>(j)];
+void prices_to_user_units(const Standardization& s, std::optional<Weights>& prices) {
+  if (!prices.has_value()) return;
+  for (Eigen::Index j = 0; j < prices->cols(); ++j) prices->col(j) *= s.deviation[static_cast<std::size_t>(j)];
 }
 
 bool StandardizedRows::fits(const Dataset& data, const MemoryBudget& memory) {

@@ -41,6 +41,10 @@ void to_user_units(const Standardization& s, Weights& weights, Eigen::VectorXd& 
 /// refuses it.
 void to_standard_units(const Standardization& s, InitialModel& model);
 
+/// Bounds of weights, listed one per column, and constraints by number, for such weights; what a bound costs per unit of a weight for x.
+void to_standard_units(const Standardization& s, Options& options);
+void prices_to_user_units(const Standardization& s, std::optional<Weights>& prices);
+
 /// The rows of a training in the units of the option `standardize`: a copy with the same labels and weights, or without
 /// the option the rows as they are.
 class StandardizedRows {
@@ -60,15 +64,17 @@ class StandardizedRows {
   void take(InitialModel& model) const {
     if (units_.has_value()) to_standard_units(*units_, model);
   }
-  /// Bounds of weights, listed one per column, in the units of rows().
-  void take(Options& options) const;
+  /// Bounds and constraints, in the units of rows().
+  void take(Options& options) const {
+    if (units_.has_value()) to_standard_units(*units_, options);
+  }
   /// A model of rows(), as one of the rows that were given.
   void give_back(Weights& weights, Eigen::VectorXd& intercept) const {
     if (units_.has_value()) to_user_units(*units_, weights, intercept);
   }
-
-  /// What a bound costs per unit of a weight.
-  void give_back_prices(std::optional<Weights>& prices) const;
+  void give_back_prices(std::optional<Weights>& prices) const {
+    if (units_.has_value()) prices_to_user_units(*units_, prices);
+  }
 
  private:
   const Dataset& data_;

@@ -51,6 +51,7 @@ class ProfileFit {
     c.type = profiled.type;
     c.kind = *profiled.kind;
     c.offset = !rules_.offset.empty() && c.name == rules_.offset;
+    c.grouping = is_grouping(rules_, c.name);
     const std::int64_t values = values_of(statistics);
     c.missing = values < profile_.rows();
     absent_ = static_cast<double>(profile_.rows() - values) / rows_;
@@ -175,7 +176,8 @@ std::unique_ptr<const Encoder> encoder_of(Profile& profile, EncoderRules rules, 
   std::vector<Column> columns;
   ProfileFit fit(profile, rules, progress);
   for (std::size_t j = 0; j < names.size(); ++j)
-    if ((!labelled || names[j] != label) && is_feature(rules, names[j])) columns.push_back(fit.column(j));
+    if ((!labelled || names[j] != label) && (is_feature(rules, names[j]) || is_grouping(rules, names[j])))
+      columns.push_back(fit.column(j));
   if (columns.empty()) throw no_feature_left();
   choose_bases(columns, rules);
   std::optional<double> label_deviation;

@@ -41,7 +41,7 @@ void require_answer(const Question& question, const Answer& answer, const Progre
   for (const auto& [name, seen] : answer.classes()) check(seen.first);
 }
 
-RiskCheck answered_risk(const Question& question, const Answer& answer) {
+RiskCheck answered_risk(const Question& question, const Answer& answer, const Progress& progress) {
   RiskCheck check(question.objective(), question.weights.data(),
                   question.intercept ? question.intercepts.data() : nullptr, true);
   std::vector<double> numbers = answer.numbers();
@@ -52,6 +52,7 @@ RiskCheck answered_risk(const Question& question, const Answer& answer) {
     sound = check.merge(numbers, answer.sums().topRows(question.outputs()), answer.longest_block(), answer.blocks());
   }
   if (!sound) throw Error(ErrorKind::malformed, "the margin_state is not an answer to this question");
+  check.find_multipliers(progress);
   return check;
 }
 

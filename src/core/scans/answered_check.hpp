@@ -13,6 +13,6 @@ void require_answer(const Question& question, const Answer& answer, const Progre
 
 /// Of a risk: its certificate has the weights' own value and the dual value of −φ'(u). The question must outlive it.
 /// Throws Error(malformed) for an answer to another question.
-RiskCheck answered_risk(const Question& question, const Answer& answer);
+RiskCheck answered_risk(const Question& question, const Answer& answer, const Progress& progress);
 
 }  // namespace margin

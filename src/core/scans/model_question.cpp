@@ -56,7 +56,7 @@ Certificate answered_certificate(const Question& question, const Answer& answer,
     throw Error(ErrorKind::invalid_value, "the margin_state is not an answer to this question",
                 "Sum up the terms of this very question.");
   require_answer(question, answer, progress);
-  if (question.kind == Question::Kind::risk) return answered_risk(question, answer).certificate(progress);
+  if (question.kind == Question::Kind::risk) return answered_risk(question, answer, progress).certificate(progress);
   const ModelVectors vectors{question.weights.data(), question.intercept ? question.intercepts.data() : nullptr,
                              nullptr};
   const std::unique_ptr<Check> check = make_check(question.objective(), vectors, false);

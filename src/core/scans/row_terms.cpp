@@ -43,12 +43,18 @@ RowTerms::RowTerms(Question question)
   if (q_.kind == Question::Kind::summary) {
     // W; Σ c y, Σ c y²; the largest norm, weight, size of a finite end.
     reductions_ = "+++>>>";
-    form.vectors = q_.sums ? 2 : 0;  // Σ c x, Σ c y x
+    form.vectors = q_.sums ? 2 : static_cast<std::int32_t>(q_.group_count());  // Σ c x, Σ c y x
     form.matrices = q_.curvature ? 1 : 0;
     form.bags = 1;
     // Asked about all, and in their own units: what comes next may be asked about those in use.
     form.columns = q_.columns.empty() && q_.column_center.empty();
-    form.labels = q_.outcome == Dataset::Outcome::classes;
+    const bool finds_groups = !q_.group_features.empty() && q_.groups.empty();
+    form.labels = finds_groups || (q_.group_features.empty() && q_.outcome == Dataset::Outcome::classes);
+    group_.resize(q_.group_features.size());
+    for (std::size_t g = 0; g < q_.group_count(); ++g) {
+      const auto begin = q_.groups.begin() + static_cast<std::ptrdiff_t>(g * group_.size());
+      place_.emplace(std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(group_.size())), g);
+    }
     if (!q_.search.empty()) {
       search_.emplace(q_.search);
       reductions_ += TargetSearch::reductions;
@@ -165,6 +171,7 @@ const Term& RowTerms::term(const FeatureRow& x, const RowLabel& label, std::int3
       // The same sample whatever the order.
       keys_[0] = static_cast<double>(Random(term_.fingerprint.low ^ q_.seed).next() >> 11) * 0x1.0p-53;
       summary(weight);
+      if (!group_.empty()) group(weight, label.name);
       break;
     case Question::Kind::risk:
       risk();
@@ -202,6 +209,20 @@ void RowTerms::summary(double weight) {
   if (q_.curvature) curvatures_[0] = weight;
   term_.cell_count =
       search_.has_value() && search_->measure(term_.lower, weight, numbers_.data() + 6, cells_[0]) ? 1 : 0;
+}
+
+/// Which group the row belongs to, or its part of the sums of that.
+void RowTerms::group(double weight, std::string_view label) {
+  for (std::size_t k = 0; k < group_.size(); ++k)
+    group_[k] = q_.group_features[k] < reach(term_.x) ? value_at(term_.x, q_.group_features[k]) + 0.0 : 0;
+  if (place_.empty()) {
+    term_.label = group_label_ = group_label(group_);
+    return;
+  }
+  std::fill(coefficients_.begin(), coefficients_.end(), 0.0);
+  const auto found = place_.find(group_);
+  if (found != place_.end() && (q_.group_class.empty() || q_.group_class == label))
+    coefficients_[found->second] = weight;
 }
 
 void RowTerms::risk() {

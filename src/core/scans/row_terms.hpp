@@ -1,8 +1,10 @@
 // The terms of rows: a question made ready for many rows of one process.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -46,6 +48,7 @@ class RowTerms {
   void fit(const FeatureRow& x) const;
   FeatureRow placed(const FeatureRow& x);
   void summary(double weight);
+  void group(double weight, std::string_view label);
   void risk();
   void ring(std::int32_t output, double u, double y);
   void margins();
@@ -58,6 +61,9 @@ class RowTerms {
   std::unique_ptr<Check> check_;
   RiskCheck* risk_ = nullptr;  // check_, where it is one
   std::optional<TargetSearch> search_;
+  std::map<std::vector<double>, std::size_t> place_;  // of a group among the vectors
+  std::vector<double> group_;                         // of the row at hand
+  std::string group_label_;
   std::vector<Entry> cells_;
   std::size_t outputs_, checked_ = 0;
   const Rings rings_;

@@ -5,6 +5,8 @@
 
 #include "core/base/error.hpp"
 #include "core/loss/loss.hpp"
+#include "core/problem/bounds.hpp"
+#include "core/problem/constraints.hpp"
 #include "core/problem/range.hpp"
 #include "core/problem/target_units.hpp"
 #include "core/scans/answered_check.hpp"
@@ -30,6 +32,8 @@ void require_size(double value, const std::string& what, const std::string& hint
               hint);
 }
 
+const std::vector<std::int32_t>* columns_of(const Question& q) { return q.columns.empty() ? nullptr : &q.columns; }
+
 }  // namespace
 
 Answer ScanRun::ask(const Question& question) {
@@ -50,6 +54,16 @@ Answer ScanRun::ask(const Question& question) {
   return answer;
 }
 
+std::vector<std::string> sorted_classes(const Answer& summary) {
+  ClassTable table(std::pmr::get_default_resource());
+  for (const auto& [name, seen] : summary.classes()) table.intern(name, seen.key);
+  const std::vector<std::int32_t> rank = table.ranks();
+  std::vector<std::string> names(rank.size());
+  for (std::size_t c = 0; c < rank.size(); ++c)
+    names[static_cast<std::size_t>(rank[c])] = std::string(table.name(static_cast<std::int32_t>(c)));
+  return names;
+}
+
 ScanProblem::ScanProblem(const Options& options, const Question& asked, Answer& first, ScanRun& run,
                          MemoryBudget memory)
     : rows(first.rows()),
@@ -64,12 +78,7 @@ ScanProblem::ScanProblem(const Options& options, const Question& asked, Answer& 
   require_size(radius, "norm of a row", hint);
   require_size(first.number(target_size), "size of a target", hint);
   require_size(first.number(heaviest), "row weight", "Only the ratios of row weights matter: scale them.");
-  ClassTable table(std::pmr::get_default_resource());
-  for (const auto& [name, seen] : first.classes()) table.intern(name, seen.key);
-  const std::vector<std::int32_t> rank = table.ranks();
-  class_names.resize(rank.size());
-  for (std::size_t c = 0; c < rank.size(); ++c)
-    class_names[static_cast<std::size_t>(rank[c])] = std::string(table.name(static_cast<std::int32_t>(c)));
+  class_names = sorted_classes(first);
   for (const std::string& name : class_names) {
     const SeenClass& c = first.classes().find(name)->second;
     class_rows.push_back(c.rows);
@@ -165,6 +174,9 @@ void ScanProblem::take_sample(const Options& options, const Question& asked, Ans
     run.progress().work(k.row.x.count + 64.0);
   }
   Options of_sample = options;
+  list_bounds(of_sample, asked.columns.empty() ? dimensions : asked.dimensions, columns_of(asked));
+  list_constraints(of_sample, asked.columns.empty() ? dimensions : asked.dimensions, columns_of(asked));
+  if (!units.deviation.empty()) to_standard_units(units, of_sample);
   const double mean = first.number(targets) / total_weight;
   if (class_names.empty() && options.standardize) {
     const double variance = first.number(squares) / total_weight - mean * mean;

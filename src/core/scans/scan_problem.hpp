@@ -40,6 +40,9 @@ class ScanRun {
   Fingerprint fingerprint_;
 };
 
+/// The classes of a summary, in their order.
+std::vector<std::string> sorted_classes(const Answer& summary);
+
 class ScanProblem {
  public:
   /// From the answer to first_question(), perhaps about the columns in use, which has rows; may scan once more (the option standardize). Throws Error as
@@ -70,6 +73,8 @@ class ScanProblem {
   const Problem& sample() const { return *problem_; }
   const Loss* loss() const { return problem_->loss.get(); }
   Task task() const { return problem_->task; }
+  /// The weights have bounds, or meet constraints.
+  bool confined() const { return !problem_->bounds.empty() || !problem_->constraints.empty(); }
   std::int32_t outputs() const { return problem_->outputs(); }
 
   /// A question about an iterate, with everything that it needs of the problem.
@@ -104,6 +109,7 @@ struct ScanSolution {
   Certificate certificate;  ///< from what the rows answered, and rows in memory
   Status status = Status::iteration_limit;
   std::string solver;
+  Weights image;  ///< Σ c a x/W of the dual weights, per output; of a risk under bounds or constraints
 };
 
 }  // namespace margin

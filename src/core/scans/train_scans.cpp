@@ -8,8 +8,12 @@
 #include "core/base/error.hpp"
 #include "core/certificate/final_status.hpp"
 #include "core/loss/loss.hpp"
+#include "core/problem/bounds.hpp"
+#include "core/problem/constraints.hpp"
 #include "core/scans/methods/methods.hpp"
+#include "core/scans/scan_groups.hpp"
 #include "core/scans/scan_problem.hpp"
+#include "core/train/bound_prices.hpp"
 #include "core/train/model_parts.hpp"
 #include "core/train/train.hpp"
 
@@ -19,7 +23,7 @@ namespace margin {
 constexpr Consumer scan_training = {
     "train_margin_from",
     feature::regression | feature::several_classes | feature::hard_margin | feature::interpolation | feature::log_link |
-        feature::standardize | feature::balanced_classes,
+        feature::standardize | feature::balanced_classes | feature::bounds | feature::constraints,
     "Train with train_margin.",
     {{{feature::dual_weights, "Train with train_margin, or leave the option out."},
       {feature::kernel, "Train with train_margin, or on features of margin_fourier."},
@@ -72,16 +76,35 @@ constexpr std::int64_t most_declared = 1 << 20;
 
 /// The same question about the features that the rows have, where they declare far more than that. Nothing is to be
 /// made for each of those.
-bool ask_of_columns(Question& asked, const Answer& first) {
+bool ask_of_columns(const Options& options, Question& asked, const Answer& first) {
   const std::int64_t declared = first.dimensions();
   const auto classes = static_cast<std::int64_t>(first.classes().size());
   if (first.features().all() || declared * (classes > 2 ? classes : 1) <= most_declared) return false;
   std::vector<std::int32_t> used = first.features().features();
   if (static_cast<std::int64_t>(used.size()) > declared / 4) return false;
+  // A weight that may have to be other than 0 counts, whatever the values of its feature.
+  const std::optional<std::vector<std::int32_t>> bounded = weights_off_zero(options, first.dimensions());
+  if (!bounded.has_value()) return false;
+  const std::vector<std::int32_t> held = constrained_features(options, first.dimensions());
+  used.insert(used.end(), bounded->begin(), bounded->end());
+  used.insert(used.end(), held.begin(), held.end());
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
   if (used.empty()) used.push_back(0);  // rows of zeros: there is no problem without a column
   asked.columns = std::move(used);
   asked.dimensions = first.dimensions();
   return true;
+}
+
+/// What bounds and constraints cost.
+void price(const Problem& problem, const ScanSolution& s, Model& model, const Progress& progress) {
+  Weights multipliers = Weights::Zero(s.weights.rows(), static_cast<Eigen::Index>(problem.constraints.count()));
+  for (Eigen::Index o = 0; o < s.weights.rows() && !problem.constraints.empty(); ++o) {
+    const std::vector<double> own = best_multipliers(problem, s.weights.row(o).data(), s.image.row(o), progress);
+    multipliers.row(o) = Eigen::Map<const Eigen::RowVectorXd>(own.data(), multipliers.cols());
+  }
+  model.prices = bound_prices(problem, s.weights, s.image, multipliers);
+  if (!problem.constraints.empty()) model.constraint_prices = -multipliers;
 }
 
 }  // namespace
@@ -102,8 +125,9 @@ Question first_question(const Options& options, MemoryBudget memory) {
   return q;
 }
 
-Model train_scans(RowSource& source, const Options& given, const Progress& progress, MemoryBudget memory) {
+Model train_scans(RowSource& source, const Options& as_given, const Progress& progress, MemoryBudget memory) {
   const auto start = std::chrono::steady_clock::now();
+  Options given = as_given;
   require_features(scan_training, features_of(given), "this training");
   Question asked = first_question(given, memory);
   ScanRun run(source, given, progress);
@@ -112,7 +136,8 @@ Model train_scans(RowSource& source, const Options& given, const Progress& progr
     throw Error(ErrorKind::invalid_value, "there is no row to train on",
                 "Rows without label or features do not count.");
   if (first.bag(0).complete()) return train_kept(asked, first, given, progress, memory);
-  if (ask_of_columns(asked, first)) first = run.ask(asked);
+  if (ask_of_columns(given, asked, first)) first = run.ask(asked);
+  std::vector<Fairness> parities = take_fairness(given, grouped_by_scans(asked, first, run));
   ScanProblem problem(given, asked, first, run, memory);
   memory.use(static_cast<double>(problem.sample_rows().bytes()));
   ScanSolution s = solve_by_scans(problem, first, given, run, memory);
@@ -123,12 +148,18 @@ Model train_scans(RowSource& source, const Options& given, const Progress& progr
   model.certificate.constant_failure = problem.constant_failure;
   model.certificate.constant_loss = problem.constant_loss;
   model.status = final_status(model.certificate, certified_problem(problem.sample()), given.tolerance, s.status);
+  if (problem.confined()) price(problem.sample(), s, model, progress);
   to_label_units(problem.sample(), given, model, s.weights, s.intercepts);
-  if (given.standardize) to_user_units(problem.units, s.weights, s.intercepts);
+  if (given.standardize) {
+    to_user_units(problem.units, s.weights, s.intercepts);
+    prices_to_user_units(problem.units, model.prices);
+  }
   model.dimensions = asked.columns.empty() ? problem.dimensions : asked.dimensions;
+  weight_bounds(given, model.dimensions, asked.columns.empty() ? nullptr : &asked.columns).settle(s.weights);
   model.columns = std::move(asked.columns);
   model.weights = std::move(s.weights);
   model.intercept = std::move(s.intercepts);
+  model.parities = std::move(parities);
   model.iterations = run.scans();
   model.rows = problem.rows;
   model.skipped = problem.skipped;

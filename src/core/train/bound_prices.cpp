@@ -11,7 +11,7 @@ namespace margin {
 namespace {
 
 /// The derivative of the penalty less v w at w, in the direction of `way`, 1 or −1.
-double slope(const Problem& p, std::int32_t j, double w, double v, double way) {
+double slope(const Statement& p, std::int32_t j, double w, double v, double way) {
   const double lambda = p.lambda * p.factor(static_cast<std::size_t>(j));
   const double sign = w != 0 ? std::copysign(1.0, w) : way;
   return lambda * ((1 - p.l1_ratio) * w + p.l1_ratio * sign) - v;
@@ -19,8 +19,8 @@ double slope(const Problem& p, std::int32_t j, double w, double v, double way) {
 
 }  // namespace
 
-Weights bound_prices(const Problem& p, const Weights& w, const Eigen::VectorXd& intercept, const Weights& dual,
-                     const Progress& progress) {
+Weights image_of_rows(const Problem& p, const Weights& w, const Eigen::VectorXd& intercept, const Weights& dual,
+                      const Progress& progress) {
   Weights v = Weights::Zero(w.rows(), w.cols());
   const bool known = has_dual_weights(p, dual);
   for (std::int64_t i = 0; i < p.rows(); ++i) {
@@ -34,12 +34,16 @@ Weights bound_prices(const Problem& p, const Weights& w, const Eigen::VectorXd& 
     }
     progress.work((x.count + 16.0) * p.outputs());
   }
-  for (std::size_t k = 0; k < p.constraints.count() && p.constraints.multipliers.size() > 0; ++k)
+  return v;
+}
+
+Weights bound_prices(const Statement& p, const Weights& w, Weights v, const Weights& multipliers) {
+  for (std::size_t k = 0; k < p.constraints.count() && multipliers.size() > 0; ++k)
     for (std::int32_t o = 0; o < p.outputs(); ++o)
-      p.constraints.rows.add(k, -p.constraints.multipliers(o, static_cast<Eigen::Index>(k)), v.row(o).data());
+      p.constraints.rows.add(k, -multipliers(o, static_cast<Eigen::Index>(k)), v.row(o).data());
   Weights prices = Weights::Zero(w.rows(), w.cols());
   for (std::int32_t o = 0; o < p.outputs(); ++o)
-    for (std::int32_t j = 0; j < p.dimensions(); ++j) {
+    for (std::int32_t j = 0; j < w.cols(); ++j) {
       if (!p.penalises(j)) continue;
       const auto at = static_cast<std::size_t>(j);
       const double l = p.bounds.least(at), u = p.bounds.most(at);

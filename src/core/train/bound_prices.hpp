@@ -11,8 +11,11 @@
 namespace margin {
 
 /// Of each weight that is at a bound that holds it, in the units of the problem: below 0 for an upper one, above 0 for a lower one; 0 of the
-/// others. outputs × features. `dual`: rows × outputs, as a Solution has it; empty: −φ' of the scores, of a smooth loss.
-Weights bound_prices(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
-                     const Weights& dual, const Progress& progress);
+/// others. outputs × features, as `v`, which is Σ c a x/W; `multipliers` of the constraints, as Constraints has them.
+Weights bound_prices(const Statement& statement, const Weights& weights, Weights v, const Weights& multipliers);
+
+/// That v. `dual`: rows × outputs, as a Solution has it; empty: −φ' of the scores, of a smooth loss.
+Weights image_of_rows(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
+                      const Weights& dual, const Progress& progress);
 
 }  // namespace margin

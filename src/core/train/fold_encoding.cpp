@@ -13,13 +13,17 @@
 
 namespace margin {
 
-Options encoded_settings(Options settings, const Encoder& encoder, const Dataset& training, const Progress& progress) {
+void name_features(Options& settings, const Encoder& encoder) {
   name_penalties(settings, encoder);
   name_bounds(settings, encoder);
   name_constraints(settings, encoder);
   name_fairness(settings, encoder);
   name_offset(settings, encoder);
   if (encoder.label_unit().has_value()) count_in_deviations(settings, *encoder.label_unit());
+}
+
+Options encoded_settings(Options settings, const Encoder& encoder, const Dataset& training, const Progress& progress) {
+  name_features(settings, encoder);
   if (!settings.standardize) return settings;
   settings.standardize = false;
   if (training.outcome() != Dataset::Outcome::targets || settings.hard_margin()) return settings;

@@ -12,6 +12,9 @@
 
 namespace margin {
 
+/// Columns that the settings name become features of the encoder. Throws Error(invalid_option) for columns that there are not.
+void name_features(Options& settings, const Encoder& encoder);
+
 /// The settings for rows as `encoder` has them: columns named in options as features, and what the encoder has done left to do no
 /// more. `training`: the rows of the training. Throws Error(invalid_option) for columns that there are not.
 Options encoded_settings(Options settings, const Encoder& encoder, const Dataset& training, const Progress& progress);

@@ -219,7 +219,9 @@ std::vector<double> follow_sparse_path(const Dataset& data, const Options& given
     model.weights = Eigen::Map<const Eigen::RowVectorXd>(end_of.w.data(), problem.dimensions());
     model.intercept = Eigen::VectorXd::Constant(1, problem.intercept ? end_of.b : 0.0);
     if (!problem.bounds.empty())
-      model.prices = bound_prices(problem, model.weights, model.intercept, Weights(), progress);
+      model.prices =
+          bound_prices(problem, model.weights,
+                       image_of_rows(problem, model.weights, model.intercept, Weights(), progress), Weights());
     to_label_units(problem, settings, model, model.weights, model.intercept);
     model.iterations = end_of.steps;
     const auto end = Clock::now();

@@ -81,6 +81,14 @@ bool keep_finite(const Problem& problem, const Options& options, Solution& s, co
   return !kept;
 }
 
+/// What bounds and constraints cost.
+void price_rules(const Problem& p, const Solution& s, Model& model, const Progress& progress) {
+  if (p.bounds.empty() && p.constraints.empty()) return;
+  model.prices =
+      bound_prices(p, s.weights, image_of_rows(p, s.weights, s.intercept, s.dual, progress), p.constraints.multipliers);
+  if (!p.constraints.empty()) model.constraint_prices = -p.constraints.multipliers;
+}
+
 }  // namespace
 
 Model train(const Dataset& given_rows, const Options& as_given, const Progress& progress, MemoryBudget memory) {
@@ -142,9 +150,7 @@ Model train(const Dataset& given_rows, const Options& as_given, const Progress& 
   model.certificate.negligible = negligible_loss(problem, progress);
   model.status = final_status(model.certificate, certified_problem(problem), options.tolerance, solution.status,
                               solver.record().reads("gap_tolerance") ? options.gap_tolerance : 0);
-  if (!problem.bounds.empty() || !problem.constraints.empty())
-    model.prices = bound_prices(problem, solution.weights, solution.intercept, solution.dual, progress);
-  if (!problem.constraints.empty()) model.constraint_prices = -problem.constraints.multipliers;
+  price_rules(problem, solution, model, progress);
   if (options.dual_weights) model.dual_weights = std::move(solution.dual);
   polled_release(solution.dual, progress);
   to_label_units(problem, options, model, solution.weights, solution.intercept);

@@ -110,6 +110,8 @@ bool ScanStatement::profiled(const EncoderRules& rules) const {
   if (row_.empty() || call_.weight > 0 || wants_pairs(rules)) return false;
   return std::none_of(row_.begin(), row_.end(), [&](const RowColumn& c) {
     const std::optional<CellType> type = cell_type_of(c.type);
+    // Rows whose group is NULL stay where missing values leave rows out.
+    if (is_grouping(rules, c.name) && rules.missing == Missing::skip) return true;
     return is_feature(rules, c.name) && type.has_value() && type->kind == ColumnKind::sparse;
   });
 }
@@ -120,7 +122,7 @@ std::vector<std::string> ScanStatement::feature_columns(const EncoderRules& rule
   std::vector<std::string> chosen;
   for (const RowColumn& c : row_) {
     all.push_back(c.name);
-    if (is_feature(rules, c.name)) chosen.push_back(c.name);
+    if (is_feature(rules, c.name) || is_grouping(rules, c.name)) chosen.push_back(c.name);
   }
   require_named_columns(rules, all);
   if (chosen.empty()) throw no_feature_left();

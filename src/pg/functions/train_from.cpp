@@ -2,6 +2,7 @@
 // statement of the first one.
 #include "core/profile/profile_encoder.hpp"
 #include "core/scans/train_scans.hpp"
+#include "core/train/fold_encoding.hpp"
 #include "pg/functions/group_errors.hpp"
 #include "pg/functions/sql_source.hpp"
 #include "pg/functions/training_warnings.hpp"
@@ -72,8 +73,7 @@ std::unique_ptr<const Encoder> scanned_encoder(ScanStatement& statement, SqlSour
     const bool labelled = with_label(request.settings, rules);
     Profile profile = source.profile(statement.profile_call(rules, labelled), progress);
     if (profile.empty()) return nullptr;
-    rules.exclude.clear();  // the profile is of the features alone
-    rules.include.clear();
+    keep_groupings(rules);  // the profile is of what is read alone
     encoder = encoder_of(profile, rules, labelled ? statement.label_name() : "", labelled, progress);
     json = jsonb_from(encoder->to_value());
   } else {
@@ -116,7 +116,7 @@ MARGIN_FUNCTION(train_margin_from) {
       without_rows = encoder == nullptr;
       if (without_rows) return;
       settings.standardize = false;
-      if (encoder->label_unit().has_value()) margin::count_in_deviations(settings, *encoder->label_unit());
+      margin::name_features(settings, *encoder);
     }
     model = margin::train_scans(source, settings, progress, margin::MemoryBudget(memory_limit()));
     model.encoder = std::move(encoder);

@@ -103,7 +103,7 @@ ScanSolution BandScans::solve() {
   for (;;) {
     Question q = question();
     Answer answer = run_.ask(q);
-    const auto scanned = std::make_shared<Scanned>(std::move(q), std::move(answer));
+    const auto scanned = std::make_shared<Scanned>(std::move(q), std::move(answer), run_.progress());
     double lower = 0, upper = 0;
     for (const auto& o : outputs_) {
       o->take(scanned);
@@ -134,13 +134,16 @@ ScanSolution BandScans::result(Status status, double lower, double upper) const 
   s.status = status;
   s.weights = Weights(p_.outputs(), p_.dimensions);
   s.intercepts = Eigen::VectorXd::Zero(p_.outputs());
+  s.image = Weights(p_.outputs(), p_.dimensions);
   s.certificate = outputs_[0]->best->check.certificate(run_.progress());
   for (std::size_t o = 0; o < outputs_.size(); ++o) {
     const auto at = static_cast<Eigen::Index>(o);
     const Question& q = outputs_[o]->best->question;
     s.weights.row(at) = q.weights.row(at);
     s.intercepts(at) = q.intercepts(at);
-    if (outputs_[o]->proof != nullptr) s.certificate.support = outputs_[o]->proof->support();
+    const RiskCheck* const proof = outputs_[o]->proof.get();
+    if (proof != nullptr) s.certificate.support = proof->support();
+    s.image.row(at) = (proof != nullptr ? *proof : outputs_[o]->best->check).image(static_cast<std::int32_t>(o));
   }
   s.certificate.lower = lower;
   s.certificate.upper = upper;

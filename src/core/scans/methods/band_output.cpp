@@ -304,6 +304,7 @@ void BandOutput::prove(const Pieces& pieces, bool groups, const Progress& progre
     if (a_[i] != before) check->replace_dual(checked, output_, before, a_[i]);
     progress.work(checked.x.count + 32.0);
   }
+  check->find_multipliers(progress);
   const double found = check->dual(output_);
   // Each is a bound of the optimum from its side, for the same rows.
   if (found > primal * (1 + 1e-9))

@@ -14,8 +14,8 @@ namespace margin {
 
 /// What a scan told, at its weights.
 struct Scanned {
-  Scanned(Question asked, Answer told)
-      : question(std::move(asked)), answer(std::move(told)), check(answered_risk(question, answer)) {}
+  Scanned(Question asked, Answer told, const Progress& progress)
+      : question(std::move(asked)), answer(std::move(told)), check(answered_risk(question, answer, progress)) {}
   Question question;
   Answer answer;
   RiskCheck check;

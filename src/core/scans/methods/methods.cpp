@@ -48,6 +48,15 @@ ScanSolution solve_by_scans(const ScanProblem& problem, Answer& first, const Opt
   // come and go.
   const double columns = problem.dimensions + 1.0, matrices = 2.0 * problem.outputs() + 4;
   const double needed = 8 * matrices * columns * columns;
+  if (problem.confined()) {
+    if (problem.dimensions >= Answer::most_matrix_columns)
+      throw Error(ErrorKind::unsupported,
+                  "a training by scans takes bounds and constraints of weights of fewer than " +
+                      std::to_string(Answer::most_matrix_columns) + " features, and the rows have " +
+                      std::to_string(problem.dimensions),
+                  "Train on rows in memory: train_margin(label, features, options).");
+    memory.require(needed, "the model of the loss");
+  }
   if (problem.loss()->smooth())
     return problem.dimensions < Answer::most_matrix_columns && memory.allows(needed)
                ? solve_smooth_scans(problem, first, options, run)

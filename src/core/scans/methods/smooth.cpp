@@ -15,6 +15,7 @@
 
 #include "core/certificate/check.hpp"
 #include "core/math/rounding.hpp"
+#include "core/problem/constraints.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/scans/methods/methods.hpp"
 #include "core/scans/methods/smooth_model.hpp"
@@ -67,14 +68,13 @@ bool SmoothScans::start_from_sums(Answer& first) {
   const Weights sums = first.sums();
   SmoothModel& out = *outputs_[0];
   out.set_matrix(first.matrix(0, run_.progress()), unit);
-  SymmetricMatrix factor(out.w.size());
-  if (!factorise_with_identity(out.matrix(), factor, run_.progress())) return false;
+  std::vector<double> b(out.w.size(), 0.0);
   for (Eigen::Index j = 0; j < p_.dimensions; ++j)
-    out.w[static_cast<std::size_t>(j)] = unit * (sums(1, j) - q.target_center * sums(0, j)) / q.target_scale;
+    b[static_cast<std::size_t>(j)] = unit * (sums(1, j) - q.target_center * sums(0, j)) / q.target_scale;
   if (constant_ != 0)
-    out.w.back() = unit * constant_ * (first.number(1) - q.target_center * p_.total_weight) / q.target_scale;
-  solve_factored(factor, out.w.data(), &run_.progress());
-  return true;
+    b.back() = unit * constant_ * (first.number(1) - q.target_center * p_.total_weight) / q.target_scale;
+  meet_constraints(p_.sample(), options_, out.w, run_.progress());
+  return out.minimise_quadratic(b, run_);
 }
 
 Question SmoothScans::question(bool curvature) const {
@@ -112,7 +112,7 @@ ScanSolution SmoothScans::solve(Answer& first) {
     const bool known = outputs_[0]->has_matrix(), constant = p_.loss()->quadratic();
     const Question q = question(!known || (!constant && gap > settled * std::fabs(upper)));
     Answer answer = run_.ask(q);
-    const RiskCheck check = answered_risk(q, answer);
+    const RiskCheck check = answered_risk(q, answer, run_.progress());
     upper = 0;
     for (std::size_t o = 0; o < outputs_.size(); ++o) {
       outputs_[o]->take(q, answer, check.primal(static_cast<std::int32_t>(o)), run_.progress());
@@ -135,10 +135,12 @@ ScanSolution SmoothScans::solve(Answer& first) {
     for (const auto& output : outputs_) output->minimise(share, run_);
   }
   best.intercepts = Eigen::VectorXd::Zero(p_.outputs());
+  best.image = Weights(p_.outputs(), p_.dimensions);
   for (std::size_t o = 0; o < outputs_.size(); ++o) {
     const std::vector<double>& w = outputs_[o]->best;
     const auto at = static_cast<Eigen::Index>(o);
     best.weights.row(at) = Eigen::Map<const Eigen::RowVectorXd>(w.data(), p_.dimensions);
+    best.image.row(at) = outputs_[o]->image();
     if (constant_ != 0) best.intercepts(at) = w.back() * constant_;
   }
   best.intercepts = p_.question(best.weights, best.intercepts).intercepts;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/solvers/newton/between_bounds.hpp"
 #include "core/solvers/newton/gram.hpp"
+#include "core/solvers/newton/under_constraints.hpp"
 
 namespace margin {
 
@@ -76,24 +78,32 @@ void SmoothModel::take(const Question& asked, Answer& answer, double value, cons
   if (constant_ != 0) gradient_.back() -= unit * answer.constant_sum(output_);
 }
 
-/// F(w) = ½‖w‖² + (proximal/2) ‖w − c‖² + <linear, w − c> + ½ (w − c)ᵀ rest (w − c) + Σ cost φ(<x, w>) over the rows in
-/// memory.
-struct SmoothModel::Model {
-  Model(const SmoothModel& of, ScanRun& run);
-  /// F, its gradient, and the scores of the rows.
-  double evaluate(const Vector& w, Vector& gradient);
+/// The rows in memory, as a solver sees them.
+struct SmoothModel::Held {
+  Held(const SmoothModel& of, ScanRun& run)
+      : problem(of.p_.over(of.rows_.rows())),
+        rows(of.rows_.newton(problem, of.output_, NewtonProblem::Systems::cholesky, run.run())) {}
 
   Problem problem;
   NewtonProblem rows;
+};
+
+/// F(w) = ½‖w‖² + (proximal/2) ‖w − c‖² + <linear, w − c> + ½ (w − c)ᵀ rest (w − c) + Σ cost φ(<x, w>) over the rows in
+/// memory.
+struct SmoothModel::Model {
+  Model(const SmoothModel& of, const NewtonProblem& held);
+  /// F, its gradient, and the scores of the rows.
+  double evaluate(const Vector& w, Vector& gradient);
+
+  const NewtonProblem& rows;
   const Vector& center;
   double proximal;
   Vector linear, scores, coefficient, sum;
   SymmetricMatrix rest;
 };
 
-SmoothModel::Model::Model(const SmoothModel& of, ScanRun& run)
-    : problem(of.p_.over(of.rows_.rows())),
-      rows(of.rows_.newton(problem, of.output_, NewtonProblem::Systems::cholesky, run.run())),
+SmoothModel::Model::Model(const SmoothModel& of, const NewtonProblem& held)
+    : rows(held),
       center(of.best),
       proximal(of.proximal_),
       linear(of.w.size()),
@@ -133,37 +143,75 @@ double SmoothModel::Model::evaluate(const Vector& w, Vector& gradient) {
          0.5 * proximal * inner(step, step);
 }
 
+/// The step d from w, whose gradient is r, to the minimum of the second-order model with the matrix I + sum: along bounds and
+/// constraints, which w meets, where there are any.
+bool SmoothModel::step(const Held& held, const SymmetricMatrix& sum, const Vector& r, double enough, Vector& d,
+                       const Progress& progress) {
+  const NewtonRows& rows = held.rows.rows;
+  if (rows.bounded() && rows.constraints() == nullptr) {
+    step_between_bounds(rows, sum, 1.0, w, r, enough, d);
+    return true;
+  }
+  SymmetricMatrix factor(w.size());
+  if (!factorise_with_identity(sum, factor, progress)) return false;
+  UnderConstraints(rows, multipliers_).step(factor, w, r, d);
+  return true;
+}
+
+bool SmoothModel::minimise_quadratic(const Vector& b, ScanRun& run) {
+  const Held held(*this, run);
+  Vector r(w.size()), d(w.size());
+  multiply(*matrix_, w, r);
+  for (std::size_t j = 0; j < w.size(); ++j) r[j] += w[j] - b[j];
+  if (!step(held, *matrix_, r, 0, d, run.progress())) return false;
+  for (std::size_t j = 0; j < w.size(); ++j) w[j] += d[j];
+  held.rows.rows.clip(w);
+  return true;
+}
+
+Eigen::VectorXd SmoothModel::image() const {
+  Eigen::VectorXd v(p_.dimensions);
+  for (Eigen::Index j = 0; j < v.size(); ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    v(j) = p_.sample().lambda * (best[at] - gradient_[at]);
+  }
+  return v;
+}
+
 void SmoothModel::minimise(double wanted, ScanRun& run) {
   const Progress& progress = run.progress();
-  SymmetricMatrix factor(w.size());
+  const Held held(*this, run);
+  const NewtonRows& rows = held.rows.rows;
   w = best;
+  Vector d(w.size());
   // Without the matrix at the best weights nobody knows what is left of it without the rows in memory: a Newton step.
   if (quadratic_ || !fresh_) {
     SymmetricMatrix damped = *matrix_;
     for (std::size_t j = 0; j < w.size(); ++j) damped.row(j)[j] += proximal_ * pull_[j];
-    if (!factorise_with_identity(damped, factor, progress)) return;
-    Vector step = gradient_;
-    solve_factored(factor, step.data(), &progress);
-    for (std::size_t j = 0; j < w.size(); ++j) w[j] -= step[j];
+    if (!step(held, damped, gradient_, 0, d, progress)) return;
+    for (std::size_t j = 0; j < w.size(); ++j) w[j] += d[j];
+    rows.clip(w);
     return;
   }
-  Model model(*this, run);
+  Model model(*this, held.rows);
+  UnderConstraints under(rows, multipliers_);
   Vector gradient(w.size()), there(w.size()), at_there(w.size());
   double value = model.evaluate(w, gradient);
-  for (int k = 0; k < most_newton_steps && 0.5 * inner(gradient, gradient) * p_.sample().lambda > wanted; ++k) {
+  for (int k = 0; k < most_newton_steps; ++k) {
+    const double gap = under.penalty_gap(w, gradient) * p_.sample().lambda;
+    if (gap <= wanted) break;
     for (std::size_t i = 0; i < model.scores.size(); ++i)
       model.coefficient[i] =
           model.rows.cost[i] * std::max(0.0, model.rows.loss.second_derivative(model.scores[i], model.rows.y[i]));
     SymmetricMatrix hessian = model.rest;
     GramSum(model.rows.rows).add(model.coefficient.data(), hessian);
     for (std::size_t j = 0; j < w.size(); ++j) hessian.row(j)[j] += model.proximal;
-    if (!factorise_with_identity(hessian, factor, progress)) return;
-    Vector step = gradient;
-    solve_factored(factor, step.data(), &progress);
-    const double slope = -inner(gradient, step);
+    if (!step(held, hessian, gradient, 1e-3 * wanted / p_.sample().lambda, d, progress)) return;
+    const double slope = inner(gradient, d);
     double t = 1, found = 0;
     for (;; t /= 2) {
-      for (std::size_t j = 0; j < w.size(); ++j) there[j] = w[j] - t * step[j];
+      for (std::size_t j = 0; j < w.size(); ++j) there[j] = w[j] + t * d[j];
+      rows.clip(there);  // what a rounding leaves outside
       found = model.evaluate(there, at_there);
       if (found <= value + 1e-4 * t * slope || t < 1e-6) break;
     }

@@ -28,10 +28,15 @@ class SmoothModel {
   void take(const Question& asked, Answer& answer, double primal, const Progress& progress);
   /// The minimum is the next `w`, to a gap of the model of at most `wanted` (of P).
   void minimise(double wanted, ScanRun& run);
+  /// `w` is the minimum of ½wᵀ(I + matrix)w − <b, w>, found from where it is, which bounds and constraints allow. False where
+  /// rounding leaves none.
+  bool minimise_quadratic(const std::vector<double>& b, ScanRun& run);
   /// Σ cost φ'' x xᵀ of all rows, where a scan has told it or the loss has but one.
   bool has_matrix() const { return matrix_ != nullptr; }
   void set_matrix(const SymmetricMatrix& sum, double unit);
   const SymmetricMatrix& matrix() const { return *matrix_; }
+  /// Σ c a x/W at the best weights, without the intercept's column.
+  Eigen::VectorXd image() const;
 
   std::vector<double> w;     ///< the next iterate, with the intercept's column
   std::vector<double> best;  ///< the weights of least P so far; empty: none
@@ -39,6 +44,9 @@ class SmoothModel {
 
  private:
   struct Model;
+  struct Held;
+  bool step(const Held& held, const SymmetricMatrix& sum, const std::vector<double>& r, double enough,
+            std::vector<double>& d, const Progress& progress);
 
   const ScanProblem& p_;
   std::int32_t output_;
@@ -48,7 +56,8 @@ class SmoothModel {
   std::vector<double> pull_;  // what the proximal term of a Newton step weighs each column with
   bool fresh_ = false;        // the matrix is that of the best weights
   HeldRows rows_;
-  std::vector<double> gradient_;  // of P/λ at the best weights
+  std::vector<double> gradient_;     // of P/λ at the best weights
+  std::vector<double> multipliers_;  // of constraints, in the last step
   std::unique_ptr<SymmetricMatrix> matrix_;
 };
 

@@ -201,7 +201,7 @@ ScanSolution WideScans::solve() {
   for (;;) {
     const Question q = question();
     Answer answer = run_.ask(q);
-    const RiskCheck check = answered_risk(q, answer);
+    const RiskCheck check = answered_risk(q, answer, run_.progress());
     take(q, answer, check);
     const Certificate c = check.certificate(run_.progress());
     if (c.upper < upper || best.weights.size() == 0) {

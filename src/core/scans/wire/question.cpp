@@ -1,6 +1,7 @@
 #include "core/scans/wire/question.hpp"
 
 #include <cmath>
+#include <cstring>
 
 #include "core/base/bytes.hpp"
 #include "core/loss/joint.hpp"
@@ -9,8 +10,8 @@ namespace margin {
 
 namespace {
 
-constexpr std::uint32_t question_magic = 0x3551544dU;  // "MTQ5"
-constexpr std::size_t most_steps = 64, most_edges = 16384;
+constexpr std::uint32_t question_magic = 0x3651544dU;  // "MTQ6"
+constexpr std::size_t most_steps = 64, most_edges = 16384, most_groups = 4096;
 
 /// Calls archive(part) for every part but the statement and the strings of `class_names`.
 template <class Archive, class Q>
@@ -25,6 +26,9 @@ void exchange(Archive& archive, Q& q) {
   archive(q.curvature);
   archive(q.sums);
   archive(q.search);
+  archive(q.group_features);
+  archive(q.groups);
+  archive(q.group_class);
   archive(q.rings);
   archive(q.bag_rows);
   archive(q.bag_bytes);
@@ -46,15 +50,30 @@ void read_numbers(ByteReader& in, Matrix& m, Eigen::Index rows, Eigen::Index col
   in.require(m.allFinite(), "a number of a vector is not finite");
 }
 
+void require_groups(const Question& q, const ByteReader& in) {
+  in.require(q.group_features.empty() || q.kind == Question::Kind::summary, "groups without a summary");
+  in.require(q.group_features.empty() ? q.groups.empty() && q.group_class.empty()
+                                      : q.groups.size() % q.group_features.size() == 0,
+             "groups of other features");
+  in.require(q.group_features.size() <= most_groups && q.group_count() <= most_groups, "too many groups");
+  for (const std::int32_t j : q.group_features)
+    in.require(j >= 0 && j < q.width(), "a group of a feature that there is not");
+  for (const double v : q.groups) in.require(std::isfinite(v), "a group of no number");
+}
+
 void require_sound(const Question& q, const ByteReader& in) {
   in.require(q.kind <= Question::Kind::interpolation, "an unknown kind of question");
   in.require(q.outcome == Dataset::Outcome::classes || q.outcome == Dataset::Outcome::targets ||
                  q.outcome == Dataset::Outcome::intervals,
              "an unknown kind of label");
   // What a sum of terms can answer: see require_plain of scans/model_question.cpp.
-  in.require(q.l1_ratio < 1 && q.penalty_factor.empty() && q.least_factor == 1 && q.bounds.empty() &&
-                 q.constraints.empty() && q.offset < 0 && q.learners == Learners::features,
+  in.require(q.l1_ratio < 1 && q.penalty_factor.empty() && q.least_factor == 1 && q.offset < 0 &&
+                 q.learners == Learners::features,
              "a problem that is none of scans");
+  in.require((q.bounds.empty() && q.constraints.empty()) || q.kind == Question::Kind::risk,
+             "bounds or constraints without a risk");
+  for (const std::int32_t j : q.constraints.rows.feature)
+    in.require(j < q.width(), "a constraint on a feature that there is not");
   in.require(q.dimensions >= 0 && q.bag_rows >= 0 && q.bag_bytes >= 0, "a size is negative");
   std::int32_t last = -1;
   for (const std::int32_t column : q.columns) {
@@ -74,6 +93,7 @@ void require_sound(const Question& q, const ByteReader& in) {
                                   q.search[0] <= q.search[1] && q.search[1] <= q.search[2] &&
                                   q.kind == Question::Kind::summary && q.outcome == Dataset::Outcome::targets),
              "a search that is none of targets");
+  require_groups(q, in);
   if (q.kind == Question::Kind::summary) {
     in.require(q.class_names.empty() && q.classes == 0 && q.loss == nullptr && q.class_weight.empty(),
                "a summary that knows the classes");
@@ -144,6 +164,16 @@ Question Question::from_bytes(std::string_view bytes) {
   in.require((q.direction.size() > 0) == (q.intercept_direction.size() > 0), "half a direction");
   in.finish();
   return q;
+}
+
+std::string group_label(const std::vector<double>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)};
+}
+
+std::vector<double> group_values(std::string_view label) {
+  std::vector<double> values(label.size() % sizeof(double) == 0 ? label.size() / sizeof(double) : 0);
+  std::memcpy(values.data(), label.data(), values.size() * sizeof(double));
+  return values;
 }
 
 }  // namespace margin

@@ -47,12 +47,19 @@ struct Question : Statement {
   bool sums = false;           ///< of a summary: Σ c x, Σ c y x
   std::vector<double> search;  ///< of a summary of targets: from, guess, to (scans/target_search.hpp); empty: none
 
+  // Of a summary: groups of rows (problem/fairness.hpp), by the values of some features. Which there are, as the classes of the answer
+  // (group_label()), or Σ c x of each of those that are listed, one vector after the other, in place of the other sums.
+  std::vector<std::int32_t> group_features;
+  std::vector<double> groups;  ///< the values of one group after those of another; empty: which are there?
+  std::string group_class;     ///< of the rows of this class alone; empty: of all
+
   // Rows that are kept. Summary: a sample. Risk: those nearest to a kink of the loss, or of the largest curvature where
   // it has none; with a direction, first the rows for which the expansion of the loss at the weights + direction is most
   // wrong at the weights. Otherwise: the worst rows of each class (of one output), or of all.
   std::int64_t bag_rows = 0, bag_bytes = 0;
   std::uint64_t seed = 0;
 
+  std::size_t group_count() const { return group_features.empty() ? 0 : groups.size() / group_features.size(); }
   /// What is asked about a row is so long.
   std::int32_t width() const { return columns.empty() ? dimensions : static_cast<std::int32_t>(columns.size()); }
   /// What a check of its iterate checks.
@@ -62,5 +69,9 @@ struct Question : Statement {
   /// Throws Error(malformed): also for shapes that do not fit each other.
   static Question from_bytes(std::string_view bytes);
 };
+
+/// The values of a group as a class of an answer, and back; empty for a text that is none.
+std::string group_label(const std::vector<double>& values);
+std::vector<double> group_values(std::string_view label);
 
 }  // namespace margin
