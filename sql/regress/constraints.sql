@@ -103,4 +103,4 @@ SELECT pg_temp.error_of($$SELECT margin_audit(m, sold, x) FROM ruled, arrays WHE
 SELECT (v).dual <= (m).primal AS sound FROM (SELECT m, (SELECT margin_verify(f, sold, x ORDER BY i) FROM arrays) AS v
   FROM (SELECT m, jsonb_populate_record(m, jsonb_build_object('prices', to_jsonb((m).prices[:4] || ARRAY[-5, 7, -9]::float8[]))) AS f FROM ruled WHERE loss = 'logistic') AS t) AS u;
 SELECT pg_temp.error_of($$SELECT margin_rules(jsonb_populate_record(m, '{"prices": [1, 2]}')) FROM ruled WHERE loss = 'logistic'$$);
-DROP TABLE homes, arrays, ruled, ruled_homes;
+DROP TABLE homes, arrays, ruled, ruled_homes, scanned;

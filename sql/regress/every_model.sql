@@ -36,6 +36,8 @@ INSERT INTO kinds SELECT 'path of ' || l || ' ' || k, p[k] FROM (SELECT l, margi
 INSERT INTO kinds SELECT 'chosen', train_margin(y, x, (SELECT (margin_cross_validate(y, x, '{"loss": "logistic", "lambdas": [0.1, 0.01]}')).options FROM d)) FROM d;
 INSERT INTO kinds SELECT 'from rows', train_margin_from('SELECT y, x FROM d', '{"lambda": 0.05, "loss": "logistic"}');
 INSERT INTO kinds SELECT 'from scans', train_margin_from('SELECT y, x FROM d', '{"lambda": 0.05, "loss": "logistic", "sample_rows": 20}');
+INSERT INTO kinds SELECT 'scans between bounds', train_margin_from('SELECT y, x FROM d', '{"lambda": 0.05, "loss": "logistic", "sample_rows": 20, "bounds": {"1": [0.1, 0.2]}}');
+INSERT INTO kinds SELECT 'scans under constraints', train_margin_from('SELECT y, x FROM d', '{"lambda": 0.05, "loss": "hinge", "sample_rows": 20, "constraints": {"weights": {"1": 1, "2": 1}, "max": 0.1}}');
 INSERT INTO kinds SELECT 'updated', margin_update(m, y, x, id % 2 = 0) FROM kinds, d WHERE kind = 'logistic' AND id < 7;
 INSERT INTO kinds SELECT 'updated twice', margin_update(m, y, x, true) FROM kinds, d WHERE kind = 'updated' AND id = 8;
 INSERT INTO kinds SELECT 'updated three', margin_update(m, k, x, id % 2 = 0) FROM kinds, d WHERE kind = 'three' AND id < 4;

@@ -90,4 +90,4 @@ SELECT rows, abs((v).primal - (s).primal) <= 1e-9 * (s).primal AS verified FROM 
 SELECT o, pg_temp.error_of(format('SELECT train_margin_from(%L, %L)', 'SELECT paid, b FROM borrowers AS b', o || '{"lambda": 0.1, "sample_rows": 50, "exclude": ["id", "paid"]}')) AS message
   FROM unnest('{"{\"fairness\": {\"column\": \"gender\", \"bound\": 1}}", "{\"fairness\": {\"column\": \"sex\", \"group\": \"x\", \"bound\": 1}}", "{\"fairness\": {\"column\": \"income\", \"bound\": 1}}"}'::jsonb[]) AS o;
 SELECT pg_temp.error_of($$SELECT margin_update(m, paid, b, false) FROM fair, borrowers AS b WHERE measure = 'score_parity' GROUP BY m$$);
-DROP TABLE borrowers, fair;
+DROP TABLE borrowers, fair, scanned;
