@@ -19,6 +19,15 @@ double slope(const Statement& p, std::int32_t j, double w, double v, double way)
 
 }  // namespace
 
+bool at_bound(const Statement& s, const Weights& w) {
+  for (Eigen::Index o = 0; o < w.rows() && !s.bounds.empty(); ++o)
+    for (std::int32_t j = 0; j < w.cols(); ++j) {
+      const auto at = static_cast<std::size_t>(j);
+      if (s.penalises(j) && (w(o, j) == s.bounds.least(at) || w(o, j) == s.bounds.most(at))) return true;
+    }
+  return false;
+}
+
 Weights image_of_rows(const Problem& p, const Weights& w, const Eigen::VectorXd& intercept, const Weights& dual,
                       const Progress& progress) {
   Weights v = Weights::Zero(w.rows(), w.cols());

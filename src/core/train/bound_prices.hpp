@@ -14,6 +14,9 @@ namespace margin {
 /// others. outputs × features, as `v`, which is Σ c a x/W; `multipliers` of the constraints, as Constraints has them.
 Weights bound_prices(const Statement& statement, const Weights& weights, Weights v, const Weights& multipliers);
 
+/// Whether a weight is at a bound: without one all prices are 0, whatever v is.
+bool at_bound(const Statement& statement, const Weights& weights);
+
 /// That v. `dual`: rows × outputs, as a Solution has it; empty: −φ' of the scores, of a smooth loss.
 Weights image_of_rows(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
                       const Weights& dual, const Progress& progress);

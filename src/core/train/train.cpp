@@ -84,8 +84,9 @@ bool keep_finite(const Problem& problem, const Options& options, Solution& s, co
 /// What bounds and constraints cost.
 void price_rules(const Problem& p, const Solution& s, Model& model, const Progress& progress) {
   if (p.bounds.empty() && p.constraints.empty()) return;
-  model.prices =
-      bound_prices(p, s.weights, image_of_rows(p, s.weights, s.intercept, s.dual, progress), p.constraints.multipliers);
+  Weights v = at_bound(p, s.weights) ? image_of_rows(p, s.weights, s.intercept, s.dual, progress)
+                                     : Weights::Zero(s.weights.rows(), s.weights.cols());
+  model.prices = bound_prices(p, s.weights, std::move(v), p.constraints.multipliers);
   if (!p.constraints.empty()) model.constraint_prices = -p.constraints.multipliers;
 }
 
