@@ -61,6 +61,31 @@ def train(session, call, source=None):
     return float(lower), float(upper), int(iterations), status
 
 
+def compare(here, table, source, tables, label, problem, sample, what):
+    """A row: the trainings of a problem by scans of a table and of its shards, against that in memory."""
+    known = train(here, "train_margin(%s, x, %s)" % (label, options(tolerance=1e-6, **problem)), source)
+    scans, worst, overlap = {}, 0, True
+    runs = [(w, source, {}) for w in (0, 1, 2)] + [(0, t, {"shard": "shard"}) for t in tables]
+    for tolerance in (1e-3, 1e-6):
+        for workers, rows, extra in runs if tolerance == 1e-6 else runs[:1]:
+            here.run("SET max_parallel_workers_per_gather = %d; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;"
+                     " SET min_parallel_table_scan_size = 0" % workers)
+            column = ", shard" if extra else ""
+            call = "train_margin_from('SELECT %s AS label, x AS features%s FROM %s', %s)" % (
+                label, column, rows, options(tolerance=tolerance, sample_rows=sample, **problem, **extra))
+            lower, upper, used, status = train(here, call)
+            scans[tolerance] = max(scans.get(tolerance, 0), used)
+            if tolerance == 1e-6:
+                best = (known[1], upper) if "lambda" in problem else (known[0], lower)
+                worst = max(worst, abs(best[0] - best[1]) / abs(best[0]))
+                slack = 1e-9 * abs(known[1])
+                overlap &= lower <= known[1] + slack and known[0] <= upper + slack
+    here.run("SET max_parallel_workers_per_gather = 0")
+    bound = 1e-6 if overlap else 0
+    table.add(what, "%d, %d scans" % (scans[1e-3], scans[1e-6]), "%.6g" % (known[1] if "lambda" in problem else known[0]),
+              worst, bound, "sample of %d" % sample + ("" if overlap else "; intervals do not overlap"))
+
+
 def same(here, there):
     table = Table("scans-same", "Training by scans: the same answers",
                   "`train_margin_from` with a sample of the rows that is named, against `train_margin`, both at tolerance 1e-6"
@@ -78,28 +103,32 @@ def same(here, there):
             if "loss" not in problem and name == "digits8x8" and problem:
                 continue  # ten linear programs one against the rest are not all separable
             label = "y::int" if losses != ("squared",) else "y"
-            known = train(here, "train_margin(%s, x, %s)" % (label, options(tolerance=1e-6, **problem)), source)
-            scans, worst, overlap = {}, 0, True
-            runs = [(w, source, {}) for w in (0, 1, 2)] + [(0, t, {"shard": "shard"}) for t in tables]
-            for tolerance in (1e-3, 1e-6):
-                for workers, rows, extra in runs if tolerance == 1e-6 else runs[:1]:
-                    here.run("SET max_parallel_workers_per_gather = %d; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;"
-                             " SET min_parallel_table_scan_size = 0" % workers)
-                    column = ", shard" if extra else ""
-                    call = "train_margin_from('SELECT %s AS label, x AS features%s FROM %s', %s)" % (
-                        label, column, rows, options(tolerance=tolerance, sample_rows=sample, **problem, **extra))
-                    lower, upper, used, status = train(here, call)
-                    scans[tolerance] = max(scans.get(tolerance, 0), used)
-                    if tolerance == 1e-6:
-                        best = (known[1], upper) if "lambda" in problem else (known[0], lower)
-                        worst = max(worst, abs(best[0] - best[1]) / abs(best[0]))
-                        slack = 1e-9 * abs(known[1])
-                        overlap &= lower <= known[1] + slack and known[0] <= upper + slack
-            here.run("SET max_parallel_workers_per_gather = 0")
             what = "%s, %s" % (name, problem.get("loss") or "hard margin, norm %s" % problem.get("norm", 2))
-            bound = 1e-6 if overlap else 0
-            table.add(what, "%d, %d scans" % (scans[1e-3], scans[1e-6]), "%.6g" % (known[1] if "lambda" in problem else known[0]),
-                      worst, bound, "sample of %d" % sample + ("" if overlap else "; intervals do not overlap"))
+            compare(here, table, source, tables, label, problem, sample, what)
+        for n in SHARDS:
+            here.run("DROP TABLE %s_%d" % (source, n))
+    return table
+
+
+KINDS = {"free intercept": {"intercept": "free"}, "elastic net": {"l1_ratio": 0.5, "intercept": "free"}, "lasso": {"l1_ratio": 1, "lambda": 1e-3},
+         "bounds of 0.1": {"bounds": [-0.1, 0.1]}, "a constraint": {"constraints": {"weights": {"*": 1}, "equal": 0.1}}}
+
+
+def kinds(here, there):
+    table = Table("scans-kinds", "Training by scans: penalties and rules",
+                  "The same of other penalties, of bounds of all weights and of a constraint on their sum, lambda 1e-4 (of the lasso 1e-3).")
+    for name, losses, _, sample in SETS:
+        if name in ("mushrooms", "mnist_0v1", "rcv1_small"):
+            continue  # linear separation, and more features than such trainings take
+        source = "t_" + re.sub(r"\W", "_", name)
+        here.load(source, name)
+        tables = [make_shards(here, there, source, n) for n in SHARDS]
+        for loss in losses:
+            for kind, given in KINDS.items():
+                if loss == "hinge" and ("l1_ratio" in given or "intercept" in given):
+                    continue
+                compare(here, table, source, tables, "y" if loss == "squared" else "y::int", {"loss": loss, "lambda": 1e-4, **given}, sample,
+                        "%s, %s, %s" % (name, loss, kind))
         for n in SHARDS:
             here.run("DROP TABLE %s_%d" % (source, n))
     return table
@@ -274,7 +303,7 @@ def shards(here, there):
     return table
 
 
-SECTIONS = {"same": same, "memory": memory, "cores": cores, "step": step, "shards": shards}
+SECTIONS = {"same": same, "kinds": kinds, "memory": memory, "cores": cores, "step": step, "shards": shards}
 
 
 def main():

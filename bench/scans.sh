@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures training by scans (train_margin_from) and writes its tables into docs/benchmarks/: bench/scans.sh [NAME...],
-# by default all of: same, memory, cores, step, shards. Starts two throw-away servers. Needs ../shared/data for `same`,
+# by default all of: same, kinds, memory, cores, step, shards. Starts two throw-away servers. Needs ../shared/data for the first two,
 # and some 12 GB of disk for the others.
 . "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
 

@@ -21,7 +21,16 @@ SELECT pg_temp.error_of($$SELECT train_margin(rare, x, margin_options(lambda => 
 SELECT pg_temp.error_of($$SELECT train_margin(rare, x, margin_options(intercept => 'penalized')) FROM flats$$);
 SELECT pg_temp.error_of($$SELECT train_margin(rare, x, margin_options(kernel => 'rbf', lambda => 1, intercept => 'penalized')) FROM flats$$);
 SELECT pg_temp.error_of($$SELECT train_margin(rare, x, margin_options(lambda => 1, intercept => 'free', solver => 'sgd')) FROM flats$$);
-SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT rare AS label, x AS features FROM flats', margin_options(lambda => 1, intercept => 'free'))$$);
+SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT rare AS label, x AS features FROM flats', margin_options(lambda => 1, intercept => 'free', sample_rows => 20))$$);
+SELECT loss, (s).status, (s).primal >= (m).dual AND (m).primal >= (s).dual AS same, abs((s).intercept[1] - (m).intercept[1]) < 1e-4 * (1 + abs((m).intercept[1])) AS intercept
+  FROM (SELECT loss, train_margin_from('SELECT rare, x FROM flats', o || '{"sample_rows": 20}') AS s, (SELECT train_margin(rare, x, o ORDER BY i) FROM flats) AS m
+          FROM unnest('{logistic,squared_hinge}'::text[]) AS loss, margin_options(loss => loss, lambda => 0.01, tolerance => 1e-8, intercept => 'free') AS o OFFSET 0) AS t ORDER BY loss;
+SELECT (s).status, (s).iterations BETWEEN 2 AND 10 AS scans, (s).primal >= (m).dual AND (m).primal >= (s).dual AS same
+  FROM (SELECT train_margin_from('SELECT exp(x[1] / 40.0) AS seen, x FROM flats', o || '{"sample_rows": 60}') AS s, (SELECT train_margin(exp(x[1] / 40.0), x, o ORDER BY i) FROM flats) AS m
+          FROM margin_options(loss => 'poisson', lambda => 0.01, tolerance => 1e-8) AS o OFFSET 0) AS t;
+SELECT rho, (s).status, (s).iterations <= 3 AS scans, (s).primal >= (m).dual AND (m).primal >= (s).dual AS same, (SELECT bool_and((a = 0) = (b = 0)) FROM unnest((s).weights, (m).weights) AS w(a, b)) AS zeros
+  FROM (SELECT rho, train_margin_from('SELECT price, x FROM flats', o || '{"sample_rows": 20}') AS s, (SELECT train_margin(price, x, o ORDER BY i) FROM flats) AS m
+          FROM unnest('{0.5,1}'::float8[]) AS rho, margin_options(loss => 'squared', lambda => 0.1, tolerance => 1e-8, l1_ratio => rho, intercept => 'free') AS o OFFSET 0) AS t ORDER BY rho;
 
 -- Every loss, by every solver that has it: one problem, one optimum.
 CREATE TEMP TABLE fitted AS

@@ -1,5 +1,5 @@
-// Training by scans where weights have bounds, meet constraints, or have groups score alike: the optimum of train(), its prices, and
-// weights that keep every rule, whatever the sample and the split of the rows.
+// Training by scans where weights have bounds, meet constraints, have groups score alike, or are penalised by an l1 norm or by factors, and
+// with a free intercept: the optimum of train(), its prices, and weights that keep every rule, whatever the sample and the split of the rows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -147,14 +147,66 @@ TEST_P(ScansUnderRules, GroupsScoreAlike) {
   }
 }
 
-std::vector<std::string> losses_of_scans() {
-  std::vector<std::string> names;
-  for (const std::string_view loss : loss_names())
-    if (!make_loss(loss, {})->log_link()) names.emplace_back(loss);
-  return names;
+TEST_P(ScansUnderRules, PenaltiesOtherThanASquare) {
+  const bool classes = !is_regression_loss(GetParam());
+  struct Penalty {
+    double l1_ratio;
+    bool factors, free, bounds, constraint;
+  };
+  for (const Penalty& penalty : {Penalty{0, false, true, false, false},
+                                 {0, false, true, true, true},
+                                 {0.5, false, false, false, false},
+                                 {0.9, true, true, true, false},
+                                 {1, false, true, false, false},
+                                 {1, true, true, true, false}})
+    for (const int k : {2, 3}) {
+      if (!classes && k == 3) continue;
+      for (const bool standardize : {false, true}) {
+        Table t = testing::labels_for(GetParam(), sample(103, 1500, 10, classes, k));
+        for (std::vector<double>& x : t.x) x[1] *= 3, x[2] += 2;
+        const Dataset data = store(t, classes, k == 2 ? Storage::doubles : Storage::sparse, k);
+        Options options = soft(GetParam(), 2e-2, 1e-6);
+        options.sample_rows = 150;
+        options.standardize = standardize;
+        options.l1_ratio = penalty.l1_ratio;
+        if (penalty.free) options.intercept_form = InterceptForm::free;
+        if (penalty.l1_ratio == 1) options.intercept_form = InterceptForm::by_default;
+        if (penalty.factors) options.named_penalty_factor = {{"1", 5}, {"4", 0.2}};
+        if (penalty.bounds) options.named_bounds["2"] = {-0.02, 0.03};
+        NamedConstraint sum;
+        sum.weights = {{"3", 1}, {"4", 1}};
+        sum.upper = 0.05;
+        if (penalty.constraint) options.constraints = {sum};
+        SCOPED_TRACE(GetParam() + " " + std::to_string(penalty.l1_ratio) + (penalty.factors ? " factors" : "") +
+                     (standardize ? " standardised " : " ") + std::to_string(k));
+        ThreeParts source(data);
+        const bool smooth = make_loss(GetParam(), options)->smooth();
+        if (!smooth && (penalty.l1_ratio > 0 || penalty.free)) {
+          EXPECT_THROW(train_scans(source, options, {}), Error);
+          continue;
+        }
+        const Model found = train_scans(source, options, {}), known = train(data, options, {});
+        if (standardize && !classes && !penalty.free && penalty.l1_ratio < 1)
+          continue;  // another level of the intercept
+        expect_right(data, options, found, known);
+        EXPECT_LE(source.scans, 12);
+        if (GetParam() == "squared") {
+          EXPECT_LE(source.scans, standardize ? 4 : 2);
+        }
+        // Exact zeros, where the optimum has them.
+        for (Eigen::Index j = 0; penalty.l1_ratio == 1 && j < known.weights.cols(); ++j) {
+          EXPECT_EQ(found.weights(0, j) == 0, known.weights(0, j) == 0);
+        }
+      }
+    }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ScansUnderRules, ::testing::ValuesIn(losses_of_scans()),
+std::vector<std::string> all_losses() {
+  const std::vector<std::string_view> names = loss_names();
+  return {names.begin(), names.end()};
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ScansUnderRules, ::testing::ValuesIn(all_losses()),
                          [](const auto& info) { return info.param; });
 
 /// Rows that declare `features` features, of which the first 40 are in use.
@@ -258,6 +310,24 @@ TEST(ScansUnderRules, QuestionsOfModelsKnowTheirBounds) {
   const Question of_moved = model_question(moved, options);
   EXPECT_EQ(answered_certificate(of_moved, source.ask(of_moved, {}), {}).upper,
             std::numeric_limits<double>::infinity());
+}
+
+TEST(ScansUnderRules, QuestionsOfModelsKnowTheirPenalty) {
+  Table t = sample(107, 800, 6, true);
+  const Dataset data = store(t, true, Storage::doubles);
+  for (const double rho : {0.5, 1.0}) {
+    Options options = soft("logistic", 2e-2, 1e-9);
+    options.l1_ratio = rho;
+    if (rho == 1) options.intercept_form = InterceptForm::by_default;
+    options.penalty_factor = {1, 2, 0.5, 1, 1, 3};
+    const Model m = train(data, options, {});
+    ThreeParts source(data);
+    const Question q = model_question(m, options);
+    const Certificate c = answered_certificate(q, source.ask(q, {}), {});
+    EXPECT_NEAR(c.upper, m.certificate.upper, 1e-9 * c.upper) << rho;
+    EXPECT_LE(c.lower, m.certificate.upper) << rho;
+    EXPECT_NEAR(c.lower, m.certificate.lower, 1e-3 * c.upper) << rho;
+  }
 }
 
 TEST(ScansUnderRules, ForgedQuestionsAreNoticed) {

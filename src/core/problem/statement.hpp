@@ -106,6 +106,13 @@ struct Statement {
   /// The weights nearest to 0 between the bounds of `features` features.
   std::vector<double> least_weights(std::size_t features) const;
   double constant_feature() const { return intercept && !free_intercept ? intercept_scale : 0; }
+  /// Of the intercept as one more column, penalised or not; 0 without one.
+  double intercept_column() const { return !intercept ? 0 : free_intercept ? 1 : intercept_scale; }
+  /// The penalty is λ/2 times the square of the norm of all weights, the intercept's included, which may be anything.
+  bool plain_penalty() const {
+    return l1_ratio == 0 && penalty_factor.empty() && least_factor == 1 && !(intercept && free_intercept) &&
+           bounds.empty() && constraints.empty();
+  }
   double weight_of_class(std::size_t c) const { return class_weight.empty() ? 1.0 : class_weight[c]; }
 
   /// The loss by its name and its parameters; what was read may be anybody's bytes, and is checked in full. Throws

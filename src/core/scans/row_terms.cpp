@@ -87,7 +87,7 @@ RowTerms::RowTerms(Question question)
   form.question = hash_bytes(q_.bytes(), 0);
   form.reductions = reductions_;
   form.dimensions = q_.width();
-  form.constant = q_.constant_feature();
+  form.constant = q_.intercept_column();
   form.bag_rows = q_.bag_rows;
   form.bag_bytes = q_.bag_bytes;
   numbers_.resize(reductions_.size());

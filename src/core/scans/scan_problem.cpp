@@ -7,6 +7,7 @@
 #include "core/loss/loss.hpp"
 #include "core/problem/bounds.hpp"
 #include "core/problem/constraints.hpp"
+#include "core/problem/penalty.hpp"
 #include "core/problem/range.hpp"
 #include "core/problem/target_units.hpp"
 #include "core/scans/answered_check.hpp"
@@ -30,6 +31,16 @@ void require_size(double value, const std::string& what, const std::string& hint
               "the largest " + what + " is " + (std::isfinite(value) ? describe(Value{value}) : "Infinity") +
                   ", expected " + (value > largest_norm ? "at most 1e152" : "0 or at least 1e-152"),
               hint);
+}
+
+/// Of rows with the mean label `mean`: a sample without a count has no level to start from.
+void require_counts(const Dataset& sample, double mean) {
+  for (std::int64_t i = 0; i < sample.rows(); ++i)
+    if (sample.target(i) > 0 && sample.weight(i) > 0) return;
+  if (mean > 0)
+    throw Error(ErrorKind::invalid_value,
+                "none of the " + std::to_string(sample.rows()) + " sampled labels is above 0, and others are",
+                "Raise sample_rows.");
 }
 
 const std::vector<std::int32_t>* columns_of(const Question& q) { return q.columns.empty() ? nullptr : &q.columns; }
@@ -174,11 +185,16 @@ void ScanProblem::take_sample(const Options& options, const Question& asked, Ans
     run.progress().work(k.row.x.count + 64.0);
   }
   Options of_sample = options;
+  of_sample.penalty_factor =
+      penalty_factors(options, asked.columns.empty() ? dimensions : asked.dimensions, columns_of(asked));
+  of_sample.named_penalty_factor.clear();
   list_bounds(of_sample, asked.columns.empty() ? dimensions : asked.dimensions, columns_of(asked));
   list_constraints(of_sample, asked.columns.empty() ? dimensions : asked.dimensions, columns_of(asked));
   if (!units.deviation.empty()) to_standard_units(units, of_sample);
   const double mean = first.number(targets) / total_weight;
-  if (class_names.empty() && options.standardize) {
+  const bool counts = class_names.empty() && !options.hard_margin() && make_loss(options.loss, options)->log_link();
+  if (counts && options.intercept && options.free_intercept()) require_counts(*sample_, mean);
+  if (class_names.empty() && options.standardize && !counts) {
     const double variance = first.number(squares) / total_weight - mean * mean;
     const double deviation = std::sqrt(std::max(0.0, variance));
     of_sample.target_scale = deviation > 1e-7 * std::fabs(mean) ? deviation : 1.0;
@@ -190,8 +206,11 @@ void ScanProblem::take_sample(const Options& options, const Question& asked, Ans
     if (p.loss->lipschitz() < std::numeric_limits<double>::infinity())
       p.target_constant = middle_target(asked, first, run);
     else if (std::isfinite(mean))
-      p.target_constant = mean;
-    if (p.intercept) p.target_center = p.target_constant;
+      p.target_constant = counts ? std::log(mean) : mean;
+    if (counts)
+      p.mean_count = mean;
+    else if (p.intercept)
+      p.target_center = p.target_constant;
     target_constant = p.target_constant;
     const double u = (p.target_constant - p.target_center) / p.target_scale;
     double sum = 0;

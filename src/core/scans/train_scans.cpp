@@ -23,12 +23,12 @@ namespace margin {
 constexpr Consumer scan_training = {
     "train_margin_from",
     feature::regression | feature::several_classes | feature::hard_margin | feature::interpolation | feature::log_link |
-        feature::standardize | feature::balanced_classes | feature::bounds | feature::constraints,
+        feature::standardize | feature::balanced_classes | feature::bounds | feature::constraints |
+        feature::free_intercept | feature::l1_ratio | feature::lasso | feature::penalty_factor,
     "Train with train_margin.",
     {{{feature::dual_weights, "Train with train_margin, or leave the option out."},
       {feature::kernel, "Train with train_margin, or on features of margin_fourier."},
       {feature::calibration, "Train with train_margin; loss => 'logistic' gives probabilities by itself."},
-      {feature::free_intercept, "Train with train_margin, or give intercept => 'penalized'."},
       {feature::initial, "Leave it out: a sample of the rows gives the start."},
       {feature::joint_classes,
        "Train with train_margin, or leave multiclass out: scans train one class against the rest."},
@@ -183,7 +183,7 @@ Model train_or_scan(const Dataset& rows, const Options& options, const Progress&
     MemorySource source(rows);
     return train_scans(source, options, progress, memory);
   } catch (const Error& e) {
-    if (e.kind() != ErrorKind::limit_exceeded) throw;
+    if (e.kind() != ErrorKind::limit_exceeded && e.kind() != ErrorKind::unsupported) throw;
   }
   throw Error(*no_room);
 }

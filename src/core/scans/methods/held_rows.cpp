@@ -80,7 +80,7 @@ NewtonProblem HeldRows::newton(const Problem& problem, std::int32_t output, Newt
 std::vector<double> proximal_weights(const ScanProblem& problem) {
   constexpr double share = 0.01;
   const Problem& p = problem.sample();
-  const double constant = p.intercept ? p.intercept_scale : 0;
+  const double constant = p.intercept_column();
   std::vector<double> weights(static_cast<std::size_t>(p.dimensions()) + (constant != 0 ? 1 : 0), 1.0);
   const double unit = share / (p.lambda * p.total_weight);
   for (std::int64_t i = 0; i < p.rows(); ++i) {

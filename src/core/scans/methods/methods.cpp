@@ -33,6 +33,32 @@ void take_start(const Solution& sample, std::size_t output, double constant, std
   if (constant != 0) w.back() = sample.intercept(at) / constant;
 }
 
+namespace {
+
+/// Of what only models in few features do.
+void require_model(const ScanProblem& problem, MemoryBudget memory, double needed) {
+  const Problem& p = problem.sample();
+  if (problem.dimensions >= Answer::most_matrix_columns)
+    throw Error(ErrorKind::unsupported,
+                "a training by scans takes bounds, constraints, a free intercept, l1_ratio, penalty_factor and the "
+                "loss poisson "
+                "with fewer than " +
+                    std::to_string(Answer::most_matrix_columns) + " features, and the rows have " +
+                    std::to_string(problem.dimensions),
+                "Train on rows in memory: train_margin(label, features, options).");
+  const bool square = p.l1_ratio == 0 && p.penalty_factor.empty() && p.least_factor == 1;
+  if (!problem.loss()->smooth() && (!square || p.free_intercept))
+    throw Error(ErrorKind::unsupported,
+                "a training by scans takes " + std::string(square ? "a free intercept" : "such a penalty") +
+                    " with smooth losses, and \"" + p.loss_name + "\" is piecewise linear",
+                square ? "Give intercept => 'penalized', take a smooth loss such as squared_hinge or huber, or train "
+                         "with train_margin."
+                       : "Take a smooth loss such as squared_hinge or huber, or train with train_margin.");
+  memory.require(needed, "the model of the loss");
+}
+
+}  // namespace
+
 ScanSolution solve_by_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run,
                             MemoryBudget memory) {
   if (problem.sample().hard_margin) return solve_by_pool(problem, options, run, memory);
@@ -40,23 +66,12 @@ ScanSolution solve_by_scans(const ScanProblem& problem, Answer& first, const Opt
     throw Error(ErrorKind::unsupported,
                 "a training of a soft margin by scans has no solver \"" + options.solver + "\" to choose",
                 "Leave solver out: the loss and the number of features decide.");
-  if (problem.loss()->log_link())
-    throw Error(ErrorKind::unsupported, "loss \"" + options.loss + "\" is not trained by scans",
-                "Train it on rows in memory: train_margin(label, features, options).");
   require_readers(options, *find_solver("newton"), losses_of(options));
   // The largest matrices where there are second derivatives: an answer's and the model's of each output, and four that
   // come and go.
   const double columns = problem.dimensions + 1.0, matrices = 2.0 * problem.outputs() + 4;
   const double needed = 8 * matrices * columns * columns;
-  if (problem.confined()) {
-    if (problem.dimensions >= Answer::most_matrix_columns)
-      throw Error(ErrorKind::unsupported,
-                  "a training by scans takes bounds and constraints of weights of fewer than " +
-                      std::to_string(Answer::most_matrix_columns) + " features, and the rows have " +
-                      std::to_string(problem.dimensions),
-                  "Train on rows in memory: train_margin(label, features, options).");
-    memory.require(needed, "the model of the loss");
-  }
+  if (!problem.sample().plain_penalty() || problem.loss()->log_link()) require_model(problem, memory, needed);
   if (problem.loss()->smooth())
     return problem.dimensions < Answer::most_matrix_columns && memory.allows(needed)
                ? solve_smooth_scans(problem, first, options, run)

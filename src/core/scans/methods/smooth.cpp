@@ -1,7 +1,7 @@
 // Regularised risks of smooth losses by scans.
 //
-// Problem    min P(w) of certificate/risk.hpp, no elastic net, the rows somewhere else; one output or k of them (one
-//            against the rest), which share every scan.
+// Problem    min P(w) of certificate/risk.hpp, the rows somewhere else; one output or k of them (one against the rest),
+//            which share every scan.
 // Update     a scan at w tells P, its gradient and, far from the minimum, its Hessian. The rows in memory (the sample,
 //            those of the largest curvature at the start, and those for which the last model was most wrong) are taken
 //            as they are, all others by their second-order expansion at the best weights: the minimum of this model, by
@@ -27,15 +27,12 @@ namespace {
 
 // The Hessian at a relative gap below this is as good as the next one.
 constexpr double settled = 1e-4;
-constexpr double share_of_wanted = 0.05, share_of_gap = 1e-3;
+constexpr double share_of_wanted = 0.05, share_of_gap = 1e-3, share_of_first_order = 1e-6;
 
 class SmoothScans {
  public:
   SmoothScans(const ScanProblem& problem, const Options& options, ScanRun& run)
-      : p_(problem),
-        options_(options),
-        run_(run),
-        constant_(problem.sample().intercept ? problem.sample().intercept_scale : 0) {
+      : p_(problem), options_(options), run_(run), constant_(problem.sample().intercept_column()) {
     const std::size_t columns = static_cast<std::size_t>(problem.dimensions) + (constant_ != 0 ? 1 : 0);
     for (std::int32_t o = 0; o < problem.outputs(); ++o)
       outputs_.push_back(std::make_unique<SmoothModel>(problem, o, columns, constant_));
@@ -131,7 +128,11 @@ ScanSolution SmoothScans::solve(Answer& first) {
     if (stops(run_.run(), run_.scans(), gap <= certifiable * wanted, false, best.status) ||
         idle >= (constant ? 1 : most_idle))
       break;
-    const double share = std::max(share_of_wanted * wanted, share_of_gap * gap) / static_cast<double>(outputs_.size());
+    // What a lasso's dual weights miss their ends by, and those of a free intercept their balance, goes to the gap as it is, not squared.
+    const bool first_order = p_.sample().l1_ratio == 1 || p_.sample().free_intercept;
+    const double share =
+        (first_order ? share_of_first_order * wanted : std::max(share_of_wanted * wanted, share_of_gap * gap)) /
+        static_cast<double>(outputs_.size());
     for (const auto& output : outputs_) output->minimise(share, run_);
   }
   best.intercepts = Eigen::VectorXd::Zero(p_.outputs());

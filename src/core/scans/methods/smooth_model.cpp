@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/solvers/newton/between_bounds.hpp"
+#include "core/math/box_term.hpp"
+#include "core/solvers/elastic_net/l1_quadratic.hpp"
 #include "core/solvers/newton/gram.hpp"
 #include "core/solvers/newton/under_constraints.hpp"
 
@@ -27,12 +28,14 @@ void multiply(const SymmetricMatrix& a, const Vector& x, Vector& y) {
 
 }  // namespace
 
-bool factorise_with_identity(const SymmetricMatrix& sum, SymmetricMatrix& factor, const Progress& progress) {
+/// l2 + sum = UᵀU in `factor`; where rounding leaves none, of a slightly larger diagonal. False: not even then.
+bool SmoothModel::factorise_with_penalty(const SymmetricMatrix& sum, SymmetricMatrix& factor,
+                                         const Progress& progress) const {
   const std::size_t n = sum.size();
   for (double damping = 0; damping < 1; damping = damping == 0 ? 1e-13 : 100 * damping) {
     for (std::size_t i = 0; i < n; ++i) {
       std::copy_n(sum.row(i) + i, n - i, factor.row(i) + i);
-      factor.row(i)[i] += 1 + damping * std::fabs(factor.row(i)[i]);
+      factor.row(i)[i] += l2_[i] + damping * std::fabs(factor.row(i)[i]);
     }
     if (factorise(factor, progress)) return true;
   }
@@ -46,7 +49,43 @@ SmoothModel::SmoothModel(const ScanProblem& problem, std::int32_t output, std::s
       constant_(constant),
       quadratic_(problem.loss()->quadratic()),
       pull_(proximal_weights(problem)),
-      rows_(problem) {}
+      has_l1_(problem.sample().l1_ratio > 0),
+      rows_(problem),
+      gradient_(columns, 0.0) {
+  const Problem& p = problem.sample();
+  for (std::int32_t j = 0; j < problem.dimensions; ++j) {
+    const double f = p.factor(static_cast<std::size_t>(j));
+    l1_.push_back(p.l1_ratio * f);
+    l2_.push_back((1 - p.l1_ratio) * f);
+  }
+  l1_.resize(columns, 0.0);
+  l2_.resize(columns, p.free_intercept ? 0.0 : 1 - p.l1_ratio);
+}
+
+double SmoothModel::penalty(const Vector& at) const {
+  double sum = 0;
+  for (std::size_t j = 0; j < at.size(); ++j) sum += l1_[j] * std::fabs(at[j]) + 0.5 * l2_[j] * at[j] * at[j];
+  return sum;
+}
+
+/// What the penalty, the bounds and the constraints leave of the gap at w with the gradient r; of what no square holds, about what a step
+/// of that column alone gains.
+double SmoothModel::penalty_gap(const NewtonRows& rows, const Vector& at, const Vector& r) {
+  if (rows.constraints() != nullptr) return UnderConstraints(rows, multipliers_).penalty_gap(at, r);
+  double gap = 0;
+  for (std::size_t j = 0; j < at.size(); ++j) {
+    double v = l2_[j] * at[j] - r[j];
+    if (l2_[j] == 0) {
+      const bool up = v > 0 ? at[j] < rows.high(j) : at[j] > rows.low(j);
+      const double beyond = std::max(0.0, std::fabs(v) - l1_[j]), curvature = matrix_->row(j)[j];
+      if (up && curvature > 0) gap += 0.5 * beyond * beyond / curvature;
+      v = std::clamp(v, -l1_[j], l1_[j]);
+    }
+    const double least = l2_[j] == 0 && l1_[j] == 0 ? 0 : box_value(v, l2_[j], l1_[j], rows.low(j), rows.high(j));
+    gap += std::max(0.0, l1_[j] * std::fabs(at[j]) + 0.5 * l2_[j] * at[j] * at[j] - v * at[j] - least);
+  }
+  return gap;
+}
 
 void SmoothModel::set_matrix(const SymmetricMatrix& sum, double unit) {
   matrix_ = std::make_unique<SymmetricMatrix>(w.size());
@@ -72,7 +111,7 @@ void SmoothModel::take(const Question& asked, Answer& answer, double value, cons
   best = w;
   fresh_ = asked.curvature;
   if (fresh_) set_matrix(answer.matrix(output_, progress), unit);
-  gradient_ = w;
+  for (std::size_t j = 0; j < w.size(); ++j) gradient_[j] = l2_[j] * w[j];
   const auto sums = answer.sums().row(output_).eval();
   for (Eigen::Index j = 0; j < sums.size(); ++j) gradient_[static_cast<std::size_t>(j)] -= unit * sums(j);
   if (constant_ != 0) gradient_.back() -= unit * answer.constant_sum(output_);
@@ -88,13 +127,14 @@ struct SmoothModel::Held {
   NewtonProblem rows;
 };
 
-/// F(w) = ½‖w‖² + (proximal/2) ‖w − c‖² + <linear, w − c> + ½ (w − c)ᵀ rest (w − c) + Σ cost φ(<x, w>) over the rows in
+/// F(w) = penalty(w)/λ + (proximal/2) ‖w − c‖² + <linear, w − c> + ½ (w − c)ᵀ rest (w − c) + Σ cost φ(<x, w>) over the rows in
 /// memory.
 struct SmoothModel::Model {
-  Model(const SmoothModel& of, const NewtonProblem& held);
+  Model(const SmoothModel& model, const NewtonProblem& held);
   /// F, its gradient, and the scores of the rows.
   double evaluate(const Vector& w, Vector& gradient);
 
+  const SmoothModel& of;
   const NewtonProblem& rows;
   const Vector& center;
   double proximal;
@@ -102,8 +142,9 @@ struct SmoothModel::Model {
   SymmetricMatrix rest;
 };
 
-SmoothModel::Model::Model(const SmoothModel& of, const NewtonProblem& held)
-    : rows(held),
+SmoothModel::Model::Model(const SmoothModel& model, const NewtonProblem& held)
+    : of(model),
+      rows(held),
       center(of.best),
       proximal(of.proximal_),
       linear(of.w.size()),
@@ -115,7 +156,7 @@ SmoothModel::Model::Model(const SmoothModel& of, const NewtonProblem& held)
   for (std::size_t i = 0; i < scores.size(); ++i)
     coefficient[i] = rows.cost[i] * rows.loss.derivative(scores[i], rows.y[i]);
   rows.rows.combine(coefficient.data(), sum.data());
-  for (std::size_t j = 0; j < sum.size(); ++j) linear[j] = of.gradient_[j] - center[j] - sum[j];
+  for (std::size_t j = 0; j < sum.size(); ++j) linear[j] = of.gradient_[j] - of.l2_[j] * center[j] - sum[j];
   // The others' share of the matrix is that of all less these rows'; rounding may leave a little less than nothing.
   for (std::size_t i = 0; i < scores.size(); ++i)
     coefficient[i] = rows.cost[i] * std::max(0.0, rows.loss.second_derivative(scores[i], rows.y[i]));
@@ -138,23 +179,40 @@ double SmoothModel::Model::evaluate(const Vector& w, Vector& gradient) {
     coefficient[i] = rows.cost[i] * rows.loss.derivative(scores[i], rows.y[i]);
   }
   rows.rows.combine(coefficient.data(), sum.data());
-  for (std::size_t j = 0; j < w.size(); ++j) gradient[j] = w[j] + linear[j] + moved[j] + sum[j] + proximal * step[j];
-  return losses + 0.5 * inner(w, w) + inner(linear, step) + 0.5 * inner(step, moved) +
-         0.5 * proximal * inner(step, step);
+  for (std::size_t j = 0; j < w.size(); ++j)
+    gradient[j] = of.l2_[j] * w[j] + linear[j] + moved[j] + sum[j] + proximal * step[j];
+  return losses + of.penalty(w) + inner(linear, step) + 0.5 * inner(step, moved) + 0.5 * proximal * inner(step, step);
 }
 
-/// The step d from w, whose gradient is r, to the minimum of the second-order model with the matrix I + sum: along bounds and
-/// constraints, which w meets, where there are any.
+/// The step d from w, whose gradient without the l1 norm is r, to the minimum of the second-order model with the matrix `sum` and the
+/// penalty: along bounds and constraints, which w meets, where there are any.
 bool SmoothModel::step(const Held& held, const SymmetricMatrix& sum, const Vector& r, double enough, Vector& d,
                        const Progress& progress) {
   const NewtonRows& rows = held.rows.rows;
-  if (rows.bounded() && rows.constraints() == nullptr) {
-    step_between_bounds(rows, sum, 1.0, w, r, enough, d);
+  const std::size_t n = w.size();
+  if (rows.constraints() != nullptr || !(rows.bounded() || has_l1_)) {
+    SymmetricMatrix factor(n);
+    if (!factorise_with_penalty(sum, factor, progress)) return false;
+    UnderConstraints(rows, multipliers_).step(factor, w, r, d);
     return true;
   }
-  SymmetricMatrix factor(w.size());
-  if (!factorise_with_identity(sum, factor, progress)) return false;
-  UnderConstraints(rows, multipliers_).step(factor, w, r, d);
+  const std::size_t stride = (n + 7) / 8 * 8;
+  Vector matrix(stride * n, 0.0);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = i; j < n; ++j) matrix[i * stride + j] = matrix[j * stride + i] = sum.row(i)[j];
+  progress.work(2.0 * static_cast<double>(n * n));
+  L1Coordinates at;
+  at.z = w;
+  at.l1 = l1_;
+  at.l2 = l2_;
+  for (std::size_t j = 0; j < n; ++j) {
+    at.g.push_back(r[j] - l2_[j] * w[j]);
+    if (!rows.bounded()) continue;
+    at.low.push_back(rows.low(j));
+    at.high.push_back(rows.high(j));
+  }
+  solve_with_matrix(at, matrix.data(), stride, enough, progress);
+  for (std::size_t j = 0; j < n; ++j) d[j] = at.z[j] - w[j];
   return true;
 }
 
@@ -162,7 +220,7 @@ bool SmoothModel::minimise_quadratic(const Vector& b, ScanRun& run) {
   const Held held(*this, run);
   Vector r(w.size()), d(w.size());
   multiply(*matrix_, w, r);
-  for (std::size_t j = 0; j < w.size(); ++j) r[j] += w[j] - b[j];
+  for (std::size_t j = 0; j < w.size(); ++j) r[j] += l2_[j] * w[j] - b[j];
   if (!step(held, *matrix_, r, 0, d, run.progress())) return false;
   for (std::size_t j = 0; j < w.size(); ++j) w[j] += d[j];
   held.rows.rows.clip(w);
@@ -173,7 +231,7 @@ Eigen::VectorXd SmoothModel::image() const {
   Eigen::VectorXd v(p_.dimensions);
   for (Eigen::Index j = 0; j < v.size(); ++j) {
     const auto at = static_cast<std::size_t>(j);
-    v(j) = p_.sample().lambda * (best[at] - gradient_[at]);
+    v(j) = p_.sample().lambda * (l2_[at] * best[at] - gradient_[at]);
   }
   return v;
 }
@@ -194,11 +252,10 @@ void SmoothModel::minimise(double wanted, ScanRun& run) {
     return;
   }
   Model model(*this, held.rows);
-  UnderConstraints under(rows, multipliers_);
   Vector gradient(w.size()), there(w.size()), at_there(w.size());
   double value = model.evaluate(w, gradient);
   for (int k = 0; k < most_newton_steps; ++k) {
-    const double gap = under.penalty_gap(w, gradient) * p_.sample().lambda;
+    const double gap = penalty_gap(rows, w, gradient) * p_.sample().lambda;
     if (gap <= wanted) break;
     for (std::size_t i = 0; i < model.scores.size(); ++i)
       model.coefficient[i] =
@@ -207,8 +264,8 @@ void SmoothModel::minimise(double wanted, ScanRun& run) {
     GramSum(model.rows.rows).add(model.coefficient.data(), hessian);
     for (std::size_t j = 0; j < w.size(); ++j) hessian.row(j)[j] += model.proximal;
     if (!step(held, hessian, gradient, 1e-3 * wanted / p_.sample().lambda, d, progress)) return;
-    const double slope = inner(gradient, d);
-    double t = 1, found = 0;
+    double slope = inner(gradient, d), t = 1, found = 0;
+    for (std::size_t j = 0; has_l1_ && j < w.size(); ++j) slope += l1_[j] * (std::fabs(w[j] + d[j]) - std::fabs(w[j]));
     for (;; t /= 2) {
       for (std::size_t j = 0; j < w.size(); ++j) there[j] = w[j] + t * d[j];
       rows.clip(there);  // what a rounding leaves outside

@@ -28,8 +28,8 @@ class SmoothModel {
   void take(const Question& asked, Answer& answer, double primal, const Progress& progress);
   /// The minimum is the next `w`, to a gap of the model of at most `wanted` (of P).
   void minimise(double wanted, ScanRun& run);
-  /// `w` is the minimum of ½wᵀ(I + matrix)w − <b, w>, found from where it is, which bounds and constraints allow. False where
-  /// rounding leaves none.
+  /// `w` is the minimum of ½wᵀ matrix w − <b, w> and the penalty, found from where it is, which bounds and constraints allow. False
+  /// where rounding leaves none.
   bool minimise_quadratic(const std::vector<double>& b, ScanRun& run);
   /// Σ cost φ'' x xᵀ of all rows, where a scan has told it or the loss has but one.
   bool has_matrix() const { return matrix_ != nullptr; }
@@ -47,21 +47,23 @@ class SmoothModel {
   struct Held;
   bool step(const Held& held, const SymmetricMatrix& sum, const std::vector<double>& r, double enough,
             std::vector<double>& d, const Progress& progress);
+  bool factorise_with_penalty(const SymmetricMatrix& sum, SymmetricMatrix& factor, const Progress& progress) const;
+  double penalty(const std::vector<double>& w) const;
+  double penalty_gap(const NewtonRows& rows, const std::vector<double>& w, const std::vector<double>& r);
 
   const ScanProblem& p_;
   std::int32_t output_;
   double constant_, proximal_ = 0;
-  bool quadratic_;            // no row is needed in memory
-  int rises_ = 0;             // of P, one after the other
-  std::vector<double> pull_;  // what the proximal term of a Newton step weighs each column with
-  bool fresh_ = false;        // the matrix is that of the best weights
+  bool quadratic_;               // no row is needed in memory
+  int rises_ = 0;                // of P, one after the other
+  std::vector<double> pull_;     // what the proximal term of a Newton step weighs each column with
+  std::vector<double> l1_, l2_;  // of each column in P/λ: l1 |w| + l2/2 w²
+  bool has_l1_;
+  bool fresh_ = false;  // the matrix is that of the best weights
   HeldRows rows_;
-  std::vector<double> gradient_;     // of P/λ at the best weights
+  std::vector<double> gradient_;     // of P/λ without the l1 norm at the best weights
   std::vector<double> multipliers_;  // of constraints, in the last step
   std::unique_ptr<SymmetricMatrix> matrix_;
 };
-
-/// I + sum = UᵀU in `factor`; where rounding leaves none, of a slightly larger diagonal. False: not even then.
-bool factorise_with_identity(const SymmetricMatrix& sum, SymmetricMatrix& factor, const Progress& progress);
 
 }  // namespace margin

@@ -67,9 +67,7 @@ void require_sound(const Question& q, const ByteReader& in) {
                  q.outcome == Dataset::Outcome::intervals,
              "an unknown kind of label");
   // What a sum of terms can answer: see require_plain of scans/model_question.cpp.
-  in.require(q.l1_ratio < 1 && q.penalty_factor.empty() && q.least_factor == 1 && q.offset < 0 &&
-                 q.learners == Learners::features,
-             "a problem that is none of scans");
+  in.require(q.offset < 0 && q.learners == Learners::features, "a problem that is none of scans");
   in.require((q.bounds.empty() && q.constraints.empty()) || q.kind == Question::Kind::risk,
              "bounds or constraints without a risk");
   for (const std::int32_t j : q.constraints.rows.feature)
