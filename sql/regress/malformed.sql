@@ -107,6 +107,17 @@ SELECT d, (v).margin_upper IS NULL OR (v).margin_upper >= (v).margin_lower AS so
        LATERAL (SELECT margin_verify(jsonb_populate_record(m, jsonb_build_object('dual_weights', d::float8[])), y, x ORDER BY y) AS v
                   FROM good, (VALUES ('a', '{0,0}'::real[]), ('b', '{2,0}')) t (y, x) WHERE kind = 'binary') s;
 
+-- Texts among the bytes of a scan are texts of this database, whoever wrote them.
+CREATE FUNCTION pg_temp.in_no_encoding(v text) RETURNS text LANGUAGE sql AS $$ SELECT replace(v, encode('yesyes', 'hex'), 'ffffffffffff') $$;
+SELECT kind, pg_temp.error_of(format('SELECT %L::%s IS NULL', v, kind)) AS sound, pg_temp.error_of(format('SELECT %L::%s IS NULL', pg_temp.in_no_encoding(v), kind)) AS forged
+  FROM (SELECT 'margin_state' AS kind, margin_sum(margin_term(margin_question('{}'::jsonb), y, x))::text AS v FROM (VALUES ('yesyes', '{0}'::real[]), ('no', '{2}')) t (y, x)
+        UNION ALL SELECT 'margin_term', margin_term(margin_question('{}'::jsonb), 'yesyes'::text, '{0}'::real[])::text
+        UNION ALL SELECT 'margin_question', margin_question(NULL, m)::text FROM (SELECT train_margin(y, x) AS m FROM (VALUES ('yesyes', '{0}'::real[]), ('no', '{2}')) t (y, x)) AS s) AS t ORDER BY kind;
+CREATE TABLE told AS SELECT margin_sum(margin_profile(t))::text AS v FROM (VALUES ('yesyes', 1), ('no', 2)) t (answer, n);
+SELECT pg_temp.error_of($$SELECT margin_encoder(v::margin_profile, '{}') IS NULL FROM told$$) AS sound, pg_temp.error_of($$SELECT margin_encoder(pg_temp.in_no_encoding(v)::margin_profile, '{}') FROM told$$) AS forged,
+       pg_temp.error_of($$SELECT margin_profile_columns(pg_temp.in_no_encoding(v)::margin_profile) FROM told$$) AS columns;
+DROP TABLE told;
+
 -- A model stored under an older definition of the type stays valid.
 CREATE TABLE stored AS SELECT m FROM good WHERE kind = 'binary';
 ALTER TYPE margin_model ADD ATTRIBUTE later float8;

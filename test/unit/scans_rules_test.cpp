@@ -330,6 +330,13 @@ TEST(ScansUnderRules, QuestionsOfModelsKnowTheirPenalty) {
   }
 }
 
+TEST(ScansUnderRules, GroupsTravelAsTexts) {
+  for (const std::vector<double>& values : {std::vector<double>{}, {0, -1.5, 1e300, 0.1}})
+    EXPECT_EQ(group_values(group_label(values)), values);
+  for (const char* text : {"3", "00000000000000zz", "7ff0000000000000", "7ff8000000000000", "3FF0000000000000"})
+    EXPECT_TRUE(group_values(text).empty()) << text;
+}
+
 TEST(ScansUnderRules, ForgedQuestionsAreNoticed) {
   Question q;
   q.dimensions = 3;

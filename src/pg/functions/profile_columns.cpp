@@ -12,11 +12,7 @@ namespace {
 
 /// A text as the server has it: it may have come from one of another encoding.
 Datum checked_text(const std::string& text) {
-  const char* from = text.data();
-  const auto size = static_cast<int>(text.size());
-  if (!backend([=] { return pg_verifymbstr(from, size, true); }))
-    throw Error(ErrorKind::malformed, "a text of the profile is none in the encoding of this database",
-                "Profiles are added up among databases of one encoding.");
+  require_text(text);
   return text_datum(text);
 }
 
@@ -98,7 +94,7 @@ std::vector<std::optional<Datum>> line(const ColumnSummary& c) {
     values.push_back(of_number != nullptr ? value_text(c, *of_number) : std::get<std::string>(v.value));
     counts.push_back(v.count);
   }
-  for (const std::string& v : values) checked_text(v);
+  for (const std::string& v : values) require_text(v);
   std::optional<Datum> quantiles, top, top_counts;
   if (!c.quantiles.empty()) quantiles = float8_array(c.quantiles.data(), c.quantiles.size());
   if (c.missed.has_value()) {

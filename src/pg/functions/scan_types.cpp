@@ -49,9 +49,15 @@ varlena* from_hex(const char* text, const char* type) {
   return value;
 }
 
-void check_question(std::string_view bytes) { Question::from_bytes(bytes); }
-void check_term(std::string_view bytes) { read_term(bytes); }
-void check_state(std::string_view bytes) { Answer::from_bytes(bytes); }
+// Labels become texts: of a model, of margin_state_info.
+void check_question(std::string_view bytes) {
+  for (const std::string& name : Question::from_bytes(bytes).class_names) require_text(name);
+}
+void check_term(std::string_view bytes) { require_text(read_term(bytes).label); }
+void check_state(std::string_view bytes) {
+  const Answer answer = Answer::from_bytes(bytes);
+  for (const auto& [name, seen] : answer.classes()) require_text(name);
+}
 void check_profile(std::string_view bytes) { Profile::from_bytes(bytes, memory_limit(), InterruptProgress()); }
 
 using Check = void (*)(std::string_view);

@@ -1,6 +1,7 @@
 #include "pg/values/jsonb.hpp"
 
 #include "pg/server/interrupts.hpp"
+#include "pg/values/composite.hpp"
 
 namespace margin::pg {
 
@@ -138,6 +139,7 @@ class Writer {
   }
 
   static JsonbValue string(const std::string& text) {
+    require_text(text);
     JsonbValue v;
     v.type = jbvString;
     const char* from = text.data();

@@ -165,12 +165,32 @@ Question Question::from_bytes(std::string_view bytes) {
 }
 
 std::string group_label(const std::vector<double>& values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)};
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  for (const double v : values) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &v, sizeof bits);
+    for (int shift = 60; shift >= 0; shift -= 4) text += digits[bits >> shift & 15];
+  }
+  return text;
 }
 
 std::vector<double> group_values(std::string_view label) {
-  std::vector<double> values(label.size() % sizeof(double) == 0 ? label.size() / sizeof(double) : 0);
-  std::memcpy(values.data(), label.data(), values.size() * sizeof(double));
+  constexpr std::size_t width = 16;
+  std::vector<double> values;
+  if (label.size() % width != 0) return values;
+  for (std::size_t at = 0; at < label.size(); at += width) {
+    std::uint64_t bits = 0;
+    for (const char c : label.substr(at, width)) {
+      const bool digit = c >= '0' && c <= '9', letter = c >= 'a' && c <= 'f';
+      if (!digit && !letter) return {};
+      bits = bits << 4 | static_cast<std::uint64_t>(digit ? c - '0' : c - 'a' + 10);
+    }
+    double v;
+    std::memcpy(&v, &bits, sizeof v);
+    if (!std::isfinite(v)) return {};
+    values.push_back(v);
+  }
   return values;
 }
 
