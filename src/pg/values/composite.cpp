@@ -101,14 +101,6 @@ Datum text_datum(std::string_view text) {
   return backend([=] { return PointerGetDatum(cstring_to_text_with_len(from, size)); });
 }
 
-void require_text(std::string_view text) {
-  const char* from = text.data();
-  const int size = static_cast<int>(text.size());
-  if (backend([=] { return pg_verifymbstr(from, size, true); })) return;
-  throw Error(ErrorKind::malformed, "a text is none in the encoding of this database",
-              "It was made by hand, or by a database of another encoding.");
-}
-
 Datum text_array(const std::vector<std::string>& values) {
   std::vector<Datum> elements;
   for (const std::string& v : values) elements.push_back(text_datum(v));

@@ -20,8 +20,6 @@ Datum bigint_matrix(const std::int64_t* values, std::size_t rows, std::size_t co
 Datum integer_array(const std::vector<std::int32_t>& values);
 Datum text_array(const std::vector<std::string>& values);
 Datum text_datum(std::string_view text);
-/// Throws Error(malformed) for a text of somebody's bytes that the server cannot have: in another encoding, or with a byte of 0.
-void require_text(std::string_view text);
 
 /// The elements of a text[], with its number of dimensions.
 struct Texts {

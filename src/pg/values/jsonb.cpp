@@ -1,7 +1,7 @@
 #include "pg/values/jsonb.hpp"
 
 #include "pg/server/interrupts.hpp"
-#include "pg/values/composite.hpp"
+#include "pg/values/scan_values.hpp"
 
 namespace margin::pg {
 

@@ -15,6 +15,14 @@ std::string_view scan_bytes(Datum value) {
   return {scan_room(raw), VARSIZE(raw) - scan_header};
 }
 
+void require_text(std::string_view text) {
+  const char* from = text.data();
+  const int size = static_cast<int>(text.size());
+  if (backend([=] { return pg_verifymbstr(from, size, true); })) return;
+  throw Error(ErrorKind::malformed, "a text is none in the encoding of this database",
+              "It was made by hand, or by a database of another encoding.");
+}
+
 std::size_t scan_value_size(std::size_t size, const char* what) {
   if (size > MaxAllocSize - scan_header)
     throw Error(ErrorKind::limit_exceeded, std::string("a ") + what + " of " + std::to_string(size) +

@@ -10,6 +10,9 @@ namespace margin::pg {
 /// live. They are sound: input functions check them, and nothing else makes such values of foreign bytes.
 std::string_view scan_bytes(Datum value);
 
+/// Throws Error(malformed) for a text of somebody's bytes that the server cannot have: in another encoding, or with a byte of 0.
+void require_text(std::string_view text);
+
 /// A value as a whole: its length word, padding, the core's bytes.
 constexpr std::size_t scan_header = 8;
 /// Its size for `size` bytes of the core's. `what` is its type. Throws Error(limit_exceeded) beyond 1 GB.
