@@ -14,7 +14,8 @@ namespace {
 
 using Vector = std::vector<double>;
 
-constexpr int most_newton_steps = 50;
+constexpr int most_newton_steps = 50, most_polished = 2;
+constexpr double noise = 1e-13;  // of a value of the model
 
 /// y = A x of a symmetric matrix by its upper triangle.
 void multiply(const SymmetricMatrix& a, const Vector& x, Vector& y) {
@@ -254,6 +255,7 @@ void SmoothModel::minimise(double wanted, ScanRun& run) {
   Model model(*this, held.rows);
   Vector gradient(w.size()), there(w.size()), at_there(w.size());
   double value = model.evaluate(w, gradient);
+  int polished = 0;
   for (int k = 0; k < most_newton_steps; ++k) {
     const double gap = penalty_gap(rows, w, gradient) * p_.sample().lambda;
     if (gap <= wanted) break;
@@ -266,6 +268,15 @@ void SmoothModel::minimise(double wanted, ScanRun& run) {
     if (!step(held, hessian, gradient, 1e-3 * wanted / p_.sample().lambda, d, progress)) return;
     double slope = inner(gradient, d), t = 1, found = 0;
     for (std::size_t j = 0; has_l1_ && j < w.size(); ++j) slope += l1_[j] * (std::fabs(w[j] + d[j]) - std::fabs(w[j]));
+    if (-slope <=
+        noise *
+            std::fabs(value)) {  // values tell no more; the step itself does, as its rounding is that of the gradient
+      for (std::size_t j = 0; j < w.size(); ++j) w[j] += d[j];
+      rows.clip(w);
+      if (++polished == most_polished) break;
+      value = model.evaluate(w, gradient);
+      continue;
+    }
     for (;; t /= 2) {
       for (std::size_t j = 0; j < w.size(); ++j) there[j] = w[j] + t * d[j];
       rows.clip(there);  // what a rounding leaves outside
