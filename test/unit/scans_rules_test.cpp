@@ -330,6 +330,27 @@ TEST(ScansUnderRules, QuestionsOfModelsKnowTheirPenalty) {
   }
 }
 
+TEST(ScansUnderRules, ForgedConstraintsTakeNoMemory) {
+  Question q;
+  q.kind = Question::Kind::risk;
+  q.outcome = Dataset::Outcome::targets;
+  q.task = Task::regression;
+  q.loss = make_loss("squared", Options());
+  q.lambda = 1;
+  q.dimensions = 2048;
+  q.weights = Weights::Zero(1, q.dimensions);
+  q.intercepts = Eigen::VectorXd::Zero(1);
+  EXPECT_EQ(Question::from_bytes(q.bytes()).dimensions, q.dimensions);
+  q.constraints.rows.push(0, 1);
+  q.constraints.rows.end_row();
+  q.constraints.lower = {0};
+  q.constraints.upper = {1};
+  EXPECT_THROW(Question::from_bytes(q.bytes()), Error);
+  q.dimensions = 2047;
+  q.weights = Weights::Zero(1, q.dimensions);
+  EXPECT_EQ(Question::from_bytes(q.bytes()).constraints.count(), 1U);
+}
+
 TEST(ScansUnderRules, GroupsTravelAsTexts) {
   for (const std::vector<double>& values : {std::vector<double>{}, {0, -1.5, 1e300, 0.1}})
     EXPECT_EQ(group_values(group_label(values)), values);
@@ -353,6 +374,11 @@ TEST(ScansUnderRules, ForgedQuestionsAreNoticed) {
   forged.groups = {1, 2, 3};
   malformed(forged);
   forged.groups = {1, std::numeric_limits<double>::infinity()};
+  malformed(forged);
+  forged = q;
+  forged.groups = {1, 2, 3};
+  EXPECT_EQ(Question::from_bytes(forged.bytes()).group_count(), 3U);
+  forged.sums = true;  // of which there are two, whatever the groups
   malformed(forged);
   forged = q;
   forged.group_features.clear();

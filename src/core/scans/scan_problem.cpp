@@ -185,11 +185,11 @@ void ScanProblem::take_sample(const Options& options, const Question& asked, Ans
     run.progress().work(k.row.x.count + 64.0);
   }
   Options of_sample = options;
-  of_sample.penalty_factor =
-      penalty_factors(options, asked.columns.empty() ? dimensions : asked.dimensions, columns_of(asked));
+  const std::int32_t declared = asked.columns.empty() ? dimensions : asked.dimensions;
+  of_sample.penalty_factor = penalty_factors(options, declared, columns_of(asked));
   of_sample.named_penalty_factor.clear();
-  list_bounds(of_sample, asked.columns.empty() ? dimensions : asked.dimensions, columns_of(asked));
-  list_constraints(of_sample, asked.columns.empty() ? dimensions : asked.dimensions, columns_of(asked));
+  list_bounds(of_sample, declared, columns_of(asked));
+  list_constraints(of_sample, declared, columns_of(asked));
   if (!units.deviation.empty()) to_standard_units(units, of_sample);
   const double mean = first.number(targets) / total_weight;
   const bool counts = class_names.empty() && !options.hard_margin() && make_loss(options.loss, options)->log_link();

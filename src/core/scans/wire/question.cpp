@@ -5,13 +5,14 @@
 
 #include "core/base/bytes.hpp"
 #include "core/loss/joint.hpp"
+#include "core/scans/wire/answer.hpp"
 
 namespace margin {
 
 namespace {
 
 constexpr std::uint32_t question_magic = 0x3651544dU;  // "MTQ6"
-constexpr std::size_t most_steps = 64, most_edges = 16384, most_groups = 4096;
+constexpr std::size_t most_steps = 64, most_edges = 16384, most_groups = 4096, most_constraints = 1000;
 
 /// Calls archive(part) for every part but the statement and the strings of `class_names`.
 template <class Archive, class Q>
@@ -55,6 +56,7 @@ void require_groups(const Question& q, const ByteReader& in) {
   in.require(q.group_features.empty() ? q.groups.empty() && q.group_class.empty()
                                       : q.groups.size() % q.group_features.size() == 0,
              "groups of other features");
+  in.require(q.group_features.empty() || !q.sums, "groups beside other sums");
   in.require(q.group_features.size() <= most_groups && q.group_count() <= most_groups, "too many groups");
   for (const std::int32_t j : q.group_features)
     in.require(j >= 0 && j < q.width(), "a group of a feature that there is not");
@@ -70,6 +72,10 @@ void require_sound(const Question& q, const ByteReader& in) {
   in.require(q.offset < 0 && q.learners == Learners::features, "a problem that is none of scans");
   in.require((q.bounds.empty() && q.constraints.empty()) || q.kind == Question::Kind::risk,
              "bounds or constraints without a risk");
+  // What a quadratic program of them takes follows from both.
+  in.require(
+      q.constraints.empty() || (q.width() < Answer::most_matrix_columns && q.constraints.count() <= most_constraints),
+      "too many constraints, or on too many features");
   for (const std::int32_t j : q.constraints.rows.feature)
     in.require(j < q.width(), "a constraint on a feature that there is not");
   in.require(q.dimensions >= 0 && q.bag_rows >= 0 && q.bag_bytes >= 0, "a size is negative");
