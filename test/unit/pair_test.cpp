@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/base/error.hpp"
+#include "core/base/threads.hpp"
 #include "core/encoder/bins.hpp"
 #include "core/encoder/match_initial.hpp"
 #include "core/encoder/row_table.hpp"
@@ -330,6 +331,56 @@ TEST(Pair, ThatGainsMostIsFoundAndNoOtherByCrossValidation) {
   EXPECT_EQ(std::get<std::string>(std::get<Value::Array>(options["interactions"].data)[0].data), "age*vip");
   settings.lambda.reset();
   EXPECT_NE(error_of([&] { search(); }).find("lambda above 0"), std::string::npos);
+}
+
+// With the lambda that is best without pairs, and with its neighbours, the cells are worth nothing on other rows.
+TEST(Pair, IsJudgedByTheLambdaThatIsBestForIt) {
+  std::mt19937_64 random(21);
+  Table t(rules_of({}));
+  for (Case c : cases(random, 200)) {
+    const double noise = 2 * (static_cast<double>(random() % 1000) / 1000 - 0.5);
+    c.label = (std::isnan(c.age) ? 0 : c.age) + noise + 0.3 * c.label;
+    t.add(c);
+  }
+  SelectionOptions selection = one_selection([] {
+    Options settings;
+    settings.loss = "squared";
+    settings.lambda = 1e-3;
+    settings.interactions.chosen = true;
+    return settings;
+  }());
+  selection.lambdas = {1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
+  const auto encoder = t.table.fit(Progress());
+  MemoryBudget memory;
+  const auto rows = t.table.encode(*encoder, Progress(), memory);
+  const auto found = [&] {
+    return with_interactions(t.table, *encoder, *rows, selection, Progress(), {}, nullptr).encoder;
+  };
+  ASSERT_NE(found(), nullptr);
+  EXPECT_EQ(found()->pairs()[0].name(), "age*vip");
+  selection.lambdas = {1e-7, 1e-6};
+  EXPECT_EQ(found(), nullptr);
+}
+
+TEST(Pair, LevelsAndCodesAreTheSameOnAnyThreads) {
+  std::mt19937_64 random(22);
+  Table t(rules_of({"age*plan"}, 32));
+  for (const Case& c : cases(random, 60000)) t.add(c);
+  std::vector<std::vector<double>> found;
+  for (const int count : {1, 3}) {
+    Threads threads(count);
+    const Progress progress(1 << 20, &threads);
+    MemoryBudget memory;
+    const auto encoder = t.table.fit(progress, memory);
+    const auto rows = t.table.encode(*encoder, progress, memory, true);
+    ASSERT_NE(rows->codes(), nullptr);
+    found.emplace_back();
+    for (const Column& c : encoder->columns())
+      found.back().insert(found.back().end(), c.thresholds.begin(), c.thresholds.end());
+    for (std::size_t k = 0; k < rows->codes()->layout().terms.size(); ++k)
+      for (std::int64_t i = 0; i < rows->rows(); ++i) found.back().push_back(rows->codes()->code(k, i));
+  }
+  EXPECT_EQ(found[0], found[1]);
 }
 
 }  // namespace

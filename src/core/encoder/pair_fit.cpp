@@ -11,7 +11,7 @@ namespace {
 /// Of a number that stays one in the columns by themselves.
 constexpr int bins_for_levels = 64;
 /// With fewer rows the cells of finer levels would hold too few of them.
-constexpr std::int64_t many_rows = 20000;
+constexpr std::int64_t many_rows = 2000;
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/base/shared_out.hpp"
 #include "core/encoder/cell_reader.hpp"
 #include "core/encoder/fit_column.hpp"
 #include "core/encoder/row_codes.hpp"
@@ -232,13 +233,16 @@ std::unique_ptr<Dataset> RowTable::encode_codes(const Encoder& encoder, const Pr
   if (!memory.allows(bytes)) return nullptr;
   const std::vector<std::vector<double>> ranks = ranks_in(encoder);
   auto codes = std::make_shared<CodedRows>(std::move(*layout), n);
-  RowCoder coder(encoder, ranks, *codes);
-  CellReader reader(*this);
-  for (std::int64_t i = 0; i < n; ++i) {
-    progress.work(8.0 * static_cast<double>(columns_.size()));
-    const bool any = reader.read(i);
-    coder.write(i, reader.numbers(), [&](std::size_t j) { return any && reader.missing(j); });
-  }
+  const Chunks chunks(n, 8.0 * static_cast<double>(columns_.size()));
+  share_out(chunks.count(), progress, [&](std::size_t k, const Progress& own) {
+    RowCoder coder(encoder, ranks, *codes);
+    CellReader reader(*this);
+    for (std::int64_t i = chunks.begin(k); i < chunks.end(k); ++i) {
+      own.work(8.0 * static_cast<double>(columns_.size()));
+      const bool any = reader.read(i);
+      coder.write(i, reader.numbers(), [&](std::size_t j) { return any && reader.missing(j); });
+    }
+  });
   auto out = std::make_unique<Dataset>(rows_, std::move(codes), progress);
   memory.use(static_cast<double>(out->bytes()));
   return out;

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "core/base/polled.hpp"
+#include "core/base/shared_out.hpp"
 #include "core/encoder/bins.hpp"
 #include "core/encoder/cell_reader.hpp"
 #include "core/encoder/fit_column.hpp"
@@ -19,7 +20,9 @@ constexpr std::size_t columns_read = 4;  // at a time
 
 void RowTable::fit_bins(std::vector<Column>& columns, int bins, const Progress& progress,
                         const MemoryBudget& memory) const {
-  memory.require(static_cast<double>(rows_.rows()) * sizeof(double) * (columns_read + 2), "the numbers of columns");
+  const int at_once = std::min(progress.threads().count(), static_cast<int>(columns_read));
+  memory.require(static_cast<double>(rows_.rows()) * sizeof(double) * (columns_read + 2.0 * at_once),
+                 "the numbers of columns");
   std::vector<std::size_t> which;
   for (std::size_t j = 0; j < columns.size(); ++j)
     if (may_be_cut(columns[j]) && !columns[j].binned()) which.push_back(j);
@@ -39,7 +42,10 @@ void RowTable::fit_bins(std::vector<Column>& columns, int bins, const Progress& 
         if (!std::isnan(v)) numbers[k - begin].push_back(v);
       }
     }
-    for (std::size_t k = begin; k < end; ++k) fit_bins(columns[which[k]], which[k], numbers[k - begin], bins, progress);
+    share_out(end - begin, progress, [&](std::size_t k, const Progress& own) {
+      const std::size_t j = which[begin + k];
+      fit_bins(columns[j], j, numbers[k], bins, own);
+    });
   }
 }
 

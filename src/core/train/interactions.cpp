@@ -174,17 +174,71 @@ double middle_lambda(const SelectionOptions& options, const Dataset& rows, const
   return list[list.size() / 2];
 }
 
-/// Pairs move the best lambda by little: with them it is looked for between its neighbours.
-void keep_near_best(SelectionOptions& options, const Selection& found) {
-  if (!found.best.has_value() || !options.costs.empty()) return;
-  std::vector<double> all;
-  for (const SettingScore& s : found.settings) all.push_back(s.lambda);
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  const auto at = std::lower_bound(all.begin(), all.end(), found.settings[*found.best].lambda);
-  const auto from = at == all.begin() ? at : at - 1, to = std::min(all.end() - at, std::ptrdiff_t{2}) + at;
-  options.lambdas.assign(from, to);
-}
+/// The best mean that cross-validation finds of some rows, and its lambda.
+class BestMean {
+ public:
+  BestMean(SelectionOptions selection, const Progress& progress, const MemoryBudget& memory, const std::int32_t* fold)
+      : selection_(std::move(selection)), progress_(progress), memory_(memory), fold_(fold) {}
+
+  /// Of rows without pairs, at all lambdas of the selection.
+  std::optional<double> without_pairs(const Dataset& rows) {
+    const Selection found = compare(rows);
+    if (!found.best.has_value() || !selection_.costs.empty()) return mean_of(found);
+    for (const SettingScore& s : found.settings) lambdas_.push_back(s.lambda);
+    std::sort(lambdas_.begin(), lambdas_.end());
+    lambdas_.erase(std::unique(lambdas_.begin(), lambdas_.end()), lambdas_.end());
+    best_ = at(found.settings[*found.best].lambda);
+    return mean_of(found);
+  }
+
+  /// Of rows with pairs. These move the best lambda, upwards as a rule, but not by much: it is looked for from the last best one on,
+  /// among its neighbours and, where one of them is better, the neighbours of that one.
+  std::optional<double> with_pairs(const Dataset& rows) {
+    if (lambdas_.empty()) return mean_of(compare(rows));
+    std::optional<double> top;
+    std::size_t first = best_ - std::min<std::size_t>(best_, 1), end = std::min(best_ + 2, lambdas_.size());
+    for (;;) {
+      const std::ptrdiff_t from = static_cast<std::ptrdiff_t>(first), to = static_cast<std::ptrdiff_t>(end);
+      selection_.lambdas.assign(lambdas_.begin() + from, lambdas_.begin() + to);
+      const Selection found = compare(rows);
+      const std::optional<double> mean = mean_of(found);
+      if (!mean.has_value() || (top.has_value() && !better(*mean, *top))) return top;
+      top = mean;
+      const std::size_t last = best_;
+      best_ = at(found.settings[*found.best].lambda);
+      if (best_ > last && end < lambdas_.size())
+        first = end, ++end;
+      else if (best_ < last && first > 0)
+        end = first, --first;
+      else
+        return top;
+    }
+  }
+
+  /// The best one so far; none of costs.
+  std::optional<double> lambda() const {
+    return lambdas_.empty() ? std::nullopt : std::optional<double>(lambdas_[best_]);
+  }
+  bool better(double mean, double than) const {
+    return larger_is_better(selection_.metric) ? mean > than : mean < than;
+  }
+
+ private:
+  Selection compare(const Dataset& rows) { return cross_validate(rows, selection_, progress_, memory_, fold_); }
+  static std::optional<double> mean_of(const Selection& found) {
+    return found.best.has_value() ? found.settings[*found.best].mean : std::nullopt;
+  }
+  std::size_t at(double lambda) const {
+    return static_cast<std::size_t>(std::lower_bound(lambdas_.begin(), lambdas_.end(), lambda) - lambdas_.begin());
+  }
+
+  SelectionOptions selection_;
+  const Progress& progress_;
+  const MemoryBudget& memory_;
+  const std::int32_t* fold_;
+  std::vector<double> lambdas_;  // ascending; none where the selection has costs or no best
+  std::size_t best_ = 0;         // of lambdas_
+};
 
 void require_soft(const Options& settings) {
   if (settings.lambda.has_value() && *settings.lambda > 0 && settings.loss != interpolate_loss &&
@@ -257,10 +311,21 @@ EncodedTable with_interactions(const RowTable& table, const Encoder& encoder, co
                                const SelectionOptions& options, const Progress& progress, MemoryBudget memory,
                                const std::int32_t* fold) {
   Options settings = options.settings;
-  const bool codes = prefers_codes(options);
-  if (settings.lambda.has_value() && options.lambdas.size() != 1)
-    settings.lambda = middle_lambda(options, rows, progress);
+  const Interactions& wanted = settings.interactions;
+  const bool codes = prefers_codes(options), several = options.lambdas.size() != 1;
+  if (settings.lambda.has_value() && several) settings.lambda = middle_lambda(options, rows, progress);
   require_soft(settings);
+  std::optional<BestMean> best_mean;
+  std::optional<double> top;
+  if (wanted.chosen) {
+    SelectionOptions selection = options;
+    complete_selection(selection);
+    selection.certified.reset();
+    selection.predictions = false;
+    best_mean.emplace(std::move(selection), progress, memory, fold);
+    top = best_mean->without_pairs(rows);
+    if (several && best_mean->lambda().has_value()) settings.lambda = best_mean->lambda();
+  }
   const std::vector<Column> cut = table.cut_columns(encoder, progress, memory);
   const std::vector<PairGain> gains = pair_gains(table, encoder, cut, rows, settings, progress, memory);
   const auto best = [&](std::size_t count) {
@@ -273,29 +338,15 @@ EncodedTable with_interactions(const RowTable& table, const Encoder& encoder, co
     out.rows = table.encode(*out.encoder, progress, own, codes);
     return out;
   };
-  const Interactions& wanted = options.settings.interactions;
   if (!wanted.chosen) return best(static_cast<std::size_t>(wanted.screened));
-  SelectionOptions selection = options;
-  complete_selection(selection);
-  selection.certified.reset();
-  selection.predictions = false;
-  const auto compared = [&](const Dataset& of) { return cross_validate(of, selection, progress, memory, fold); };
-  const auto mean_of = [&](const Selection& found) {
-    return found.best.has_value() ? found.settings[*found.best].mean : std::nullopt;
-  };
-  const Selection without = compared(rows);
-  std::optional<double> top = mean_of(without);
-  keep_near_best(selection, without);
   EncodedTable kept;
   std::size_t before = 0;
   for (const std::size_t count : tried) {
     if (before >= gains.size()) break;
     before = std::min(count, gains.size());
     EncodedTable more = best(before);
-    const std::optional<double> mean = mean_of(compared(*more.rows));
-    const bool better =
-        mean.has_value() && (!top.has_value() || (larger_is_better(selection.metric) ? *mean > *top : *mean < *top));
-    if (!better) break;
+    const std::optional<double> mean = best_mean->with_pairs(*more.rows);
+    if (!mean.has_value() || (top.has_value() && !best_mean->better(*mean, *top))) break;
     top = mean;
     kept = std::move(more);
   }

@@ -40,7 +40,7 @@ std::optional<CollectedRows> encoded_rows(const RowTable& table, CollectedRows&&
   if (searched && selection_of == nullptr) refuse_search();
   const bool coded = table.rules().bins > 0 || !table.rules().interactions.named.empty();
   const bool as_codes = coded && selection_of != nullptr && prefers_codes(selection_of(rows.options));
-  InterruptProgress progress;
+  ThreadedProgress progress;
   std::shared_ptr<const Encoder> encoder = table.fit(progress, rows.memory);
   const auto with = [&](EncodedTable&& encoded, MemoryBudget memory) {
     const Dataset& data = *encoded.rows;
