@@ -37,6 +37,7 @@ INSERT INTO kinds SELECT 'chosen', train_margin(y, x, (SELECT (margin_cross_vali
 INSERT INTO kinds SELECT 'from rows', train_margin_from('SELECT y, x FROM d', '{"lambda": 0.05, "loss": "logistic"}');
 INSERT INTO kinds SELECT 'from scans', train_margin_from('SELECT y, x FROM d', '{"lambda": 0.05, "loss": "logistic", "sample_rows": 20}');
 INSERT INTO kinds SELECT 'scans between bounds', train_margin_from('SELECT y, x FROM d', '{"lambda": 0.05, "loss": "logistic", "sample_rows": 20, "bounds": {"1": [0.1, 0.2]}}');
+INSERT INTO kinds SELECT 'scans beside an offset', train_margin_from('SELECT y, x FROM d', '{"lambda": 0.05, "loss": "logistic", "sample_rows": 20, "offset_feature": 2}');
 INSERT INTO kinds SELECT 'scans under constraints', train_margin_from('SELECT y, x FROM d', '{"lambda": 0.05, "loss": "hinge", "sample_rows": 20, "constraints": {"weights": {"1": 1, "2": 1}, "max": 0.1}}');
 INSERT INTO kinds SELECT 'updated', margin_update(m, y, x, id % 2 = 0) FROM kinds, d WHERE kind = 'logistic' AND id < 7;
 INSERT INTO kinds SELECT 'updated twice', margin_update(m, y, x, true) FROM kinds, d WHERE kind = 'updated' AND id = 8;

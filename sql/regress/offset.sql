@@ -56,6 +56,26 @@ SELECT (p).weights[2:2] AS weight, (p).status FROM (SELECT unnest(margin_path(n,
 SELECT (c).best IS NOT NULL AS chosen FROM (SELECT margin_cross_validate(n * exp(x[2]), x, '{"loss": "poisson", "lambdas": [1, 0.01], "offset_feature": 2, "folds": 3}') AS c FROM rows) t;
 SELECT (margin_from_json(margin_to_json(m))).weights = (m).weights AS json FROM rates;
 
+-- By scans: the optimum of train_margin, for arrays and for rows with named columns, and what the rows answer of the model.
+CREATE VIEW many AS SELECT c.* FROM claims c, generate_series(1, 5);
+CREATE TABLE beside AS SELECT loss, standardize,
+    train_margin_from(format('SELECT %s, x FROM rows', CASE loss WHEN 'logistic' THEN 'high' ELSE 'n' END), options || '{"sample_rows": 20}') AS scans,
+    CASE loss WHEN 'logistic' THEN (SELECT train_margin(high, x, options) FROM rows) ELSE (SELECT train_margin(n, x, options) FROM rows) END AS memory
+  FROM unnest(ARRAY['poisson', 'logistic', 'squared', 'huber']) loss, unnest(ARRAY[false, true]) standardize,
+       LATERAL (SELECT jsonb_build_object('loss', loss, 'standardize', standardize, 'lambda', 0.01, 'offset_feature', 2, 'tolerance', 1e-8) AS options) o;
+SELECT loss, standardize, (scans).status, abs((scans).primal / (memory).primal - 1) < 1e-7 AS optimum, (scans).weights[2] AS known, (scans).iterations <= 12 AS few FROM beside ORDER BY loss, standardize;
+SELECT loss, abs((v).primal / (scans).primal - 1) < 1e-12 AS verified, abs((c).upper / (scans).primal - 1) < 1e-9 AS answered
+  FROM (SELECT *, margin_question(NULL, scans) AS question FROM beside WHERE NOT standardize AND loss <> 'logistic') s,
+       LATERAL (SELECT margin_verify(scans, n, x) AS v, margin_sum(margin_term(question, n, x)) AS state FROM rows) t, LATERAL margin_certificate(question, state) AS c ORDER BY loss;
+CREATE TABLE beside_named AS SELECT loss,
+    train_margin_from('SELECT n AS label, m AS features FROM many m', options || '{"sample_rows": 20}') AS scans, (SELECT train_margin(n, m, options) FROM many m) AS memory
+  FROM unnest(ARRAY['poisson', 'squared', 'huber']) loss,
+       LATERAL (SELECT jsonb_build_object('loss', loss, 'lambda', 0.01, 'offset_feature', 'log_years', 'exclude', '["i", "n"]'::jsonb, 'tolerance', 1e-8) AS options) o;
+SELECT loss, (scans).status, abs((scans).primal / (memory).primal - 1) < 1e-7 AS optimum, (scans).iterations <= 12 AS few,
+       (SELECT max(abs(margin_score(scans, m) / margin_score(memory, m) - 1)) < 1e-3 FROM many m) AS scores FROM beside_named ORDER BY loss;
+DROP TABLE beside, beside_named;
+DROP VIEW many;
+
 -- What is refused.
 SELECT pg_temp.error_of($$SELECT margin_options(offset_feature => 0)$$);
 SELECT pg_temp.error_of($$SELECT margin_options(offset_feature => ARRAY[1, 2])$$);
@@ -68,6 +88,7 @@ SELECT (train_margin(n, x, '{"loss": "poisson", "lambda": 0.1, "offset_feature":
 SELECT pg_temp.error_of($$SELECT train_margin(high, x, '{"offset_feature": 2}') FROM rows$$);
 SELECT pg_temp.error_of($$SELECT train_margin(high, x, '{"lambda": 0.1, "kernel": "rbf", "offset_feature": 2}') FROM rows$$);
 SELECT pg_temp.error_of($$SELECT train_margin(site, x, '{"lambda": 0.1, "offset_feature": 2}') FROM rows$$);
-SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT n, x FROM rows', '{"loss": "squared", "lambda": 0.1, "offset_feature": 2, "sample_rows": 10}')$$);
+SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT n, x FROM rows', '{"loss": "absolute", "lambda": 0.1, "offset_feature": 2, "sample_rows": 10}')$$);
+SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT n, x FROM rows', '{"loss": "squared", "lambda": 0.1, "offset_feature": 5, "sample_rows": 10}')$$);
 SELECT pg_temp.error_of($$SELECT margin_gap_at(m, 0.2) FROM (SELECT train_margin(n, x, '{"loss": "squared", "lambda": 0.1, "offset_feature": 2}') AS m FROM rows) t$$);
 SELECT pg_temp.error_of($$SELECT margin_audit(m, n, x) FROM rows, (SELECT train_margin(n, x, '{"loss": "squared", "lambda": 0.1, "offset_feature": 2}') AS m FROM rows) t GROUP BY m$$);

@@ -83,7 +83,8 @@ constexpr Consumer curvature_product = {"margin_with_curvature", update_product.
 constexpr Consumer shape_product = {"margin_shape", of_ball | free_intercept, train_plain, {}};
 constexpr Consumer question_product = {
     "margin_question",
-    plain | hard_margin | interpolation | l1_ratio | lasso | free_intercept | feature::bounds | penalty_factor,
+    plain | hard_margin | interpolation | l1_ratio | lasso | free_intercept | feature::bounds | penalty_factor |
+        feature::offset,
     verify,
     {{{one_class, "margin_verify(model, features) recomputes its objective."},
       {balanced_classes, "Give them as numbers: class_weight => '{\"label\": weight, ...}'."}}}};

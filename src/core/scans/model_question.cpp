@@ -40,6 +40,7 @@ Question model_question(const Model& model, const Options& options) {
   } else {
     q.weights = Weights::Zero(model.outputs(), q.dimensions);
     for (std::int32_t j = 0; j < model.terms(); ++j) q.weights.col(model.feature(j)) = model.weights.col(j);
+    if (q.offset >= 0) q.offset = model.feature(q.offset);
   }
   q.intercepts = model.intercept.array() - q.target_center;
   q.seed = options.seed;

@@ -41,7 +41,7 @@ RowTerms::RowTerms(Question question)
   AnswerForm& form = term_.form;
   const auto k = static_cast<std::int32_t>(outputs_), classes = static_cast<std::int32_t>(q_.class_names.size());
   if (q_.kind == Question::Kind::summary) {
-    // W; Σ c y, Σ c y²; the largest norm, weight, size of a finite end.
+    // W; Σ c y, Σ c y²; the largest norm, weight, size of a finite end. Targets are less the offset.
     reductions_ = "+++>>>";
     form.vectors = q_.sums ? 2 : static_cast<std::int32_t>(q_.group_count());  // Σ c x, Σ c y x
     form.matrices = q_.curvature ? 1 : 0;
@@ -189,10 +189,11 @@ const Term& RowTerms::term(const FeatureRow& x, const RowLabel& label, std::int3
 
 void RowTerms::summary(double weight) {
   const bool targets = q_.outcome == Dataset::Outcome::targets;
-  const double y = targets ? row_.target : 0.0;
+  const double offset = q_.offset >= 0 && q_.offset < reach(term_.x) ? value_at(term_.x, q_.offset) : 0.0;
+  const double y = targets ? row_.target - offset : 0.0;
   double size = 0;
   for (const double end : {term_.lower, term_.upper})
-    if (q_.outcome != Dataset::Outcome::classes && std::isfinite(end)) size = std::max(size, std::fabs(end));
+    if (q_.outcome != Dataset::Outcome::classes && std::isfinite(end)) size = std::max(size, std::fabs(end - offset));
   numbers_[0] = weight;
   numbers_[1] = weight * y;
   numbers_[2] = weight * y * y;
@@ -208,7 +209,7 @@ void RowTerms::summary(double weight) {
   }
   if (q_.curvature) curvatures_[0] = weight;
   term_.cell_count =
-      search_.has_value() && search_->measure(term_.lower, weight, numbers_.data() + 6, cells_[0]) ? 1 : 0;
+      search_.has_value() && search_->measure(term_.lower - offset, weight, numbers_.data() + 6, cells_[0]) ? 1 : 0;
 }
 
 /// Which group the row belongs to, or its part of the sums of that.

@@ -7,6 +7,7 @@
 #include "core/loss/loss.hpp"
 #include "core/problem/bounds.hpp"
 #include "core/problem/constraints.hpp"
+#include "core/problem/offset.hpp"
 #include "core/problem/penalty.hpp"
 #include "core/problem/range.hpp"
 #include "core/problem/target_units.hpp"
@@ -122,14 +123,20 @@ void ScanProblem::standardize(const Options& options, const Question& asked, con
   q.curvature = true;
   q.sums = false;
   q.bag_rows = q.bag_bytes = 0;
+  q.offset = -1;  // of the sum of squares no part
   Answer centred = run.ask(q);
   const SymmetricMatrix& squares = centred.matrix(0, run.progress());
+  const std::int32_t declared = asked.columns.empty() ? dimensions : asked.dimensions;
   units.mean.assign(d, 0.0);
   units.deviation.assign(d, 1.0);
   for (std::size_t j = 0; j < d; ++j) {
     const double deviation = std::sqrt(std::max(0.0, squares.row(j)[j]) / total_weight);
     if (deviation > 1e-12 * std::fabs(mean[j]) && std::isfinite(deviation)) units.deviation[j] = deviation;
     if (options.intercept && !sparse_) units.mean[j] = mean[j];
+  }
+  if (const std::int32_t offset = offset_feature(options, declared, columns_of(asked)); offset >= 0) {
+    units.mean[static_cast<std::size_t>(offset)] = 0;
+    units.deviation[static_cast<std::size_t>(offset)] = 1;
   }
   // In standard units no row is longer than this.
   const double shift = Eigen::Map<const Eigen::VectorXd>(units.mean.data(), dimensions).norm();
@@ -190,6 +197,8 @@ void ScanProblem::take_sample(const Options& options, const Question& asked, Ans
   of_sample.named_penalty_factor.clear();
   list_bounds(of_sample, declared, columns_of(asked));
   list_constraints(of_sample, declared, columns_of(asked));
+  if (const std::int32_t offset = offset_feature(options, declared, columns_of(asked)); offset >= 0)
+    of_sample.offset = std::to_string(offset + 1);
   if (!units.deviation.empty()) to_standard_units(units, of_sample);
   const double mean = first.number(targets) / total_weight;
   const bool counts = class_names.empty() && !options.hard_margin() && make_loss(options.loss, options)->log_link();
@@ -205,20 +214,21 @@ void ScanProblem::take_sample(const Options& options, const Question& asked, Ans
   if (p.task == Task::regression && !p.interpolate) {
     if (p.loss->lipschitz() < std::numeric_limits<double>::infinity())
       p.target_constant = middle_target(asked, first, run);
-    else if (std::isfinite(mean))
+    else if (std::isfinite(mean) && !(counts && p.offset >= 0))  // then that of the sample
       p.target_constant = counts ? std::log(mean) : mean;
     if (counts)
       p.mean_count = mean;
     else if (p.intercept)
       p.target_center = p.target_constant;
     target_constant = p.target_constant;
-    const double u = (p.target_constant - p.target_center) / p.target_scale;
-    double sum = 0;
-    for (std::int64_t i = 0; i < p.rows(); ++i) sum += p.weight(i) * p.loss->value(u, p.target(i, 0));
-    constant_failure = sum / p.total_weight;
+    constant_sampled = !p.loss->quadratic();
+    constant_failure = margin::constant_failure(p, run.progress());
+    if (!constant_sampled)  // by the variance of the targets
+      constant_failure = p.loss->value(0, 1) / (p.target_scale * p.target_scale) *
+                         std::max(0.0, first.number(squares) / total_weight - mean * mean);
   }
   set_base(options, asked);
-  if (!class_names.empty()) weigh_classes(options);
+  if (!class_names.empty()) weigh_classes(options, run.progress());
 }
 
 /// The best constant of a loss that grows as the absolute error, of all rows: near that of the sample.
@@ -229,7 +239,7 @@ double ScanProblem::middle_target(const Question& asked, const Answer& first, Sc
   double all = 0;
   for (std::int64_t i = 0; i < sample_->rows(); ++i)
     if (sample_->weight(i) > 0) {
-      sampled.emplace_back(sample_->target(i) + 0.0, sample_->weight(i));
+      sampled.emplace_back(sample_->target(i) - offset_of(sample_->row(i), problem_->offset) + 0.0, sample_->weight(i));
       all += sample_->weight(i);
     }
   std::sort(sampled.begin(), sampled.end());
@@ -273,7 +283,7 @@ void ScanProblem::set_base(const Options& options, const Question& asked) {
   base_.seed = options.seed;
 }
 
-void ScanProblem::weigh_classes(const Options& options) {
+void ScanProblem::weigh_classes(const Options& options, const Progress& progress) {
   if (options.class_weight_balanced || !options.class_weight.empty())
     base_.class_weight = class_weights(options, class_names, class_mass);
   double all = 0, most = 0;
@@ -285,7 +295,13 @@ void ScanProblem::weigh_classes(const Options& options) {
   constant_failure = all - most;
   std::vector<double> weighted = class_mass;
   for (std::size_t c = 0; c < weighted.size() && !base_.class_weight.empty(); ++c) weighted[c] *= base_.class_weight[c];
-  constant_loss = margin::constant_loss(*problem_, weighted) * problem_->total_weight / total_weight;
+  if (problem_->offset < 0) {
+    constant_loss = margin::constant_loss(*problem_, weighted) * problem_->total_weight / total_weight;
+    return;
+  }
+  Certificate of_sample;  // what is best beside an offset only rows tell
+  count_constant(*problem_, of_sample, progress);
+  constant_loss = of_sample.constant_loss;
 }
 
 void ScanProblem::append(Dataset& to, const KeptRow& row, double weight) const {

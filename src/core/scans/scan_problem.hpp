@@ -60,6 +60,7 @@ class ScanProblem {
   std::vector<double> class_mass;        ///< row weights of each class, without class weights
   double target_constant = 0;            ///< of a soft regression: the best constant prediction
   double constant_failure = 0;           ///< what it would have for Certificate::failure
+  bool constant_sampled = false;         ///< and that is of the sampled rows alone
   double constant_loss = std::numeric_limits<double>::infinity();  ///< Certificate::constant_loss
   Standardization units;                                           ///< empty without the option standardize
   std::int64_t bag_rows = 0, bag_bytes = 0;                        ///< what later questions may keep of rows
@@ -93,7 +94,7 @@ class ScanProblem {
   double middle_target(const Question& asked, const Answer& first, ScanRun& run) const;
   /// What every question after the first begins with.
   void set_base(const Options& options, const Question& asked);
-  void weigh_classes(const Options& options);
+  void weigh_classes(const Options& options, const Progress& progress);
 
   Question base_;
   std::vector<double> class_keys_;

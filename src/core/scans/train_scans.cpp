@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "core/base/error.hpp"
@@ -10,6 +11,8 @@
 #include "core/loss/loss.hpp"
 #include "core/problem/bounds.hpp"
 #include "core/problem/constraints.hpp"
+#include "core/problem/offset.hpp"
+#include "core/scans/answered_check.hpp"
 #include "core/scans/methods/methods.hpp"
 #include "core/scans/scan_groups.hpp"
 #include "core/scans/scan_problem.hpp"
@@ -24,7 +27,7 @@ constexpr Consumer scan_training = {
     "train_margin_from",
     feature::regression | feature::several_classes | feature::hard_margin | feature::interpolation | feature::log_link |
         feature::standardize | feature::balanced_classes | feature::bounds | feature::constraints |
-        feature::free_intercept | feature::l1_ratio | feature::lasso | feature::penalty_factor,
+        feature::free_intercept | feature::l1_ratio | feature::lasso | feature::penalty_factor | feature::offset,
     "Train with train_margin.",
     {{{feature::dual_weights, "Train with train_margin, or leave the option out."},
       {feature::kernel, "Train with train_margin, or on features of margin_fourier."},
@@ -36,6 +39,7 @@ constexpr Consumer scan_training = {
 
 namespace {
 
+constexpr std::int32_t most_features = std::numeric_limits<std::int32_t>::max();
 constexpr double least_sample = 1 << 20, most_sample = 16 << 20;  // bytes of rows that a scan may bring along
 constexpr double share_of_memory = 1.0 / 16;
 // Of so many rows as somebody asks for.
@@ -88,11 +92,13 @@ bool ask_of_columns(const Options& options, Question& asked, const Answer& first
   const std::vector<std::int32_t> held = constrained_features(options, first.dimensions());
   used.insert(used.end(), bounded->begin(), bounded->end());
   used.insert(used.end(), held.begin(), held.end());
+  if (const std::int32_t offset = offset_feature(options, first.dimensions()); offset >= 0) used.push_back(offset);
   std::sort(used.begin(), used.end());
   used.erase(std::unique(used.begin(), used.end()), used.end());
   if (used.empty()) used.push_back(0);  // rows of zeros: there is no problem without a column
   asked.columns = std::move(used);
   asked.dimensions = first.dimensions();
+  if (asked.offset >= 0) asked.offset = offset_feature(options, asked.dimensions, &asked.columns);
   return true;
 }
 
@@ -107,6 +113,23 @@ void price(const Problem& problem, const ScanSolution& s, Model& model, const Pr
   if (!problem.constraints.empty()) model.constraint_prices = -multipliers;
 }
 
+/// The mean loss of the best constant: of all rows, where the sampled ones leave a doubt that the model is better.
+double constant_failure(const ScanProblem& problem, double failure, ScanRun& run) {
+  constexpr double hardly = 0.1, deviations = 4;
+  const Problem& p = problem.sample();
+  const double doubt = std::max(hardly, deviations / std::sqrt(static_cast<double>(p.rows())));
+  Status why;
+  if (!problem.constant_sampled || !p.intercept || failure < (1 - doubt) * problem.constant_failure ||
+      run.exhausted(why))
+    return problem.constant_failure;
+  Weights none = Weights::Zero(1, problem.dimensions);
+  if (p.offset >= 0) none(0, p.offset) = p.offset_weight();
+  const double constant = (p.target_constant - p.target_center) / p.target_scale;
+  const Question q = problem.question(none, Eigen::VectorXd::Constant(1, constant));
+  const Answer answer = run.ask(q);
+  return answered_risk(q, answer, run.progress()).failure();
+}
+
 }  // namespace
 
 Question first_question(const Options& options, MemoryBudget memory) {
@@ -117,6 +140,8 @@ Question first_question(const Options& options, MemoryBudget memory) {
   const bool of_targets = q.outcome == Dataset::Outcome::targets;
   q.curvature = of_targets && make_loss(options.loss, options)->quadratic() && !options.standardize;
   q.sums = q.curvature || options.standardize;
+  // Counts less their offsets are none: their mean is asked for as it is.
+  if (of_targets && !make_loss(options.loss, options)->log_link()) q.offset = offset_feature(options, most_features);
   q.seed = options.seed;
   q.bag_rows = options.sample_rows.value_or(most_sample_rows);
   const bool wanted = options.sample_rows.has_value();
@@ -145,7 +170,7 @@ Model train_scans(RowSource& source, const Options& as_given, const Progress& pr
   Model model = begin_model(problem.sample(), given);
   model.solver = s.solver;
   model.certificate = s.certificate;
-  model.certificate.constant_failure = problem.constant_failure;
+  model.certificate.constant_failure = constant_failure(problem, s.certificate.failure, run);
   model.certificate.constant_loss = problem.constant_loss;
   model.status = final_status(model.certificate, certified_problem(problem.sample()), given.tolerance, s.status);
   if (problem.confined()) price(problem.sample(), s, model, progress);

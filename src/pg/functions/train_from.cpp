@@ -1,5 +1,6 @@
 // train_margin_from(query [, options]): training on the rows of a query by a few scans of it; margin_scan_query(): the
 // statement of the first one.
+#include "core/loss/loss.hpp"
 #include "core/profile/profile_encoder.hpp"
 #include "core/scans/train_scans.hpp"
 #include "core/train/fold_encoding.hpp"
@@ -58,9 +59,15 @@ void require_options_of_rows(const ScanStatement& statement, const Options& sett
                 "Leave standardize out: the columns are standardised all the same.");
 }
 
-/// Whether the encoder is to know the deviation of the label.
+/// Whether the encoder is to know the deviation of the label: of counts beside an offset nothing is in units of it.
 bool with_label(const Options& settings, const EncoderRules& rules) {
-  return outcome_of(settings) == Dataset::Outcome::targets && rules.standardize;
+  const bool counts = !rules.offset.empty() && make_loss(settings.loss, settings)->log_link();
+  return outcome_of(settings) == Dataset::Outcome::targets && rules.standardize && !counts;
+}
+
+/// Whether a profile tells all of it: not the deviation of the label less an offset.
+bool by_profile(const ScanStatement& statement, const Options& settings, const EncoderRules& rules) {
+  return statement.profiled(rules) && (rules.offset.empty() || !with_label(settings, rules));
 }
 
 /// The encoder of the rows by one scan of them; null where there are none.
@@ -69,7 +76,7 @@ std::unique_ptr<const Encoder> scanned_encoder(ScanStatement& statement, SqlSour
   EncoderRules rules = encoder_rules(request.settings);
   std::unique_ptr<const Encoder> encoder;
   Datum json = 0;
-  if (statement.profiled(rules)) {
+  if (by_profile(statement, request.settings, rules)) {
     const bool labelled = with_label(request.settings, rules);
     Profile profile = source.profile(statement.profile_call(rules, labelled), progress);
     if (profile.empty()) return nullptr;
@@ -89,8 +96,9 @@ std::unique_ptr<const Encoder> scanned_encoder(ScanStatement& statement, SqlSour
 /// The statement that it runs.
 std::string encoder_text(ScanStatement& statement, const Request& request) {
   const EncoderRules rules = encoder_rules(request.settings);
-  return statement.profiled(rules) ? statement.profile_text(rules, with_label(request.settings, rules))
-                                   : statement.encoder_text(jsonb_from(encoder_options(request.options)));
+  return by_profile(statement, request.settings, rules)
+             ? statement.profile_text(rules, with_label(request.settings, rules))
+             : statement.encoder_text(jsonb_from(encoder_options(request.options)));
 }
 
 }  // namespace

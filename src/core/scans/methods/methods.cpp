@@ -40,20 +40,23 @@ void require_model(const ScanProblem& problem, MemoryBudget memory, double neede
   const Problem& p = problem.sample();
   if (problem.dimensions >= Answer::most_matrix_columns)
     throw Error(ErrorKind::unsupported,
-                "a training by scans takes bounds, constraints, a free intercept, l1_ratio, penalty_factor and the "
-                "loss poisson "
-                "with fewer than " +
+                "a training by scans takes bounds, constraints, an offset, a free intercept, l1_ratio, penalty_factor "
+                "and the loss poisson with fewer than " +
                     std::to_string(Answer::most_matrix_columns) + " features, and the rows have " +
                     std::to_string(problem.dimensions),
                 "Train on rows in memory: train_margin(label, features, options).");
   const bool square = p.l1_ratio == 0 && p.penalty_factor.empty() && p.least_factor == 1;
-  if (!problem.loss()->smooth() && (!square || p.free_intercept))
+  if (!problem.loss()->smooth() && (!square || p.free_intercept || p.offset >= 0))
     throw Error(ErrorKind::unsupported,
-                "a training by scans takes " + std::string(square ? "a free intercept" : "such a penalty") +
+                "a training by scans takes " +
+                    std::string(!square            ? "such a penalty"
+                                : p.free_intercept ? "a free intercept"
+                                                   : "an offset") +
                     " with smooth losses, and \"" + p.loss_name + "\" is piecewise linear",
-                square ? "Give intercept => 'penalized', take a smooth loss such as squared_hinge or huber, or train "
-                         "with train_margin."
-                       : "Take a smooth loss such as squared_hinge or huber, or train with train_margin.");
+                square && p.free_intercept
+                    ? "Give intercept => 'penalized', take a smooth loss such as squared_hinge or huber, or train "
+                      "with train_margin."
+                    : "Take a smooth loss such as squared_hinge or huber, or train with train_margin.");
   memory.require(needed, "the model of the loss");
 }
 
@@ -71,7 +74,8 @@ ScanSolution solve_by_scans(const ScanProblem& problem, Answer& first, const Opt
   // come and go.
   const double columns = problem.dimensions + 1.0, matrices = 2.0 * problem.outputs() + 4;
   const double needed = 8 * matrices * columns * columns;
-  if (!problem.sample().plain_penalty() || problem.loss()->log_link()) require_model(problem, memory, needed);
+  if (!problem.sample().plain_penalty() || problem.sample().offset >= 0 || problem.loss()->log_link())
+    require_model(problem, memory, needed);
   if (problem.loss()->smooth())
     return problem.dimensions < Answer::most_matrix_columns && memory.allows(needed)
                ? solve_smooth_scans(problem, first, options, run)

@@ -16,6 +16,7 @@
 #include "core/certificate/check.hpp"
 #include "core/math/rounding.hpp"
 #include "core/problem/constraints.hpp"
+#include "core/problem/offset.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/scans/methods/methods.hpp"
 #include "core/scans/methods/smooth_model.hpp"
@@ -71,7 +72,9 @@ bool SmoothScans::start_from_sums(Answer& first) {
   if (constant_ != 0)
     b.back() = unit * constant_ * (first.number(1) - q.target_center * p_.total_weight) / q.target_scale;
   meet_constraints(p_.sample(), options_, out.w, run_.progress());
-  return out.minimise_quadratic(b, run_);
+  if (!out.minimise_quadratic(b, run_)) return false;
+  hold_offset(p_.sample(), out.w);  // the targets of the sums are less the offset
+  return true;
 }
 
 Question SmoothScans::question(bool curvature) const {

@@ -51,6 +51,7 @@ SmoothModel::SmoothModel(const ScanProblem& problem, std::int32_t output, std::s
       quadratic_(problem.loss()->quadratic()),
       pull_(proximal_weights(problem)),
       has_l1_(problem.sample().l1_ratio > 0),
+      held_(problem.sample().offset >= 0 ? static_cast<std::size_t>(problem.sample().offset) : columns),
       rows_(problem),
       gradient_(columns, 0.0) {
   const Problem& p = problem.sample();
@@ -59,8 +60,17 @@ SmoothModel::SmoothModel(const ScanProblem& problem, std::int32_t output, std::s
     l1_.push_back(p.l1_ratio * f);
     l2_.push_back((1 - p.l1_ratio) * f);
   }
+  if (held_ < columns) l1_[held_] = l2_[held_] = 0;
   l1_.resize(columns, 0.0);
   l2_.resize(columns, p.free_intercept ? 0.0 : 1 - p.l1_ratio);
+}
+
+/// What no step of the weight that is known needs.
+void SmoothModel::hold(SymmetricMatrix& matrix) const {
+  if (held_ < w.size()) decouple(matrix, held_);
+}
+void SmoothModel::hold(Vector& gradient) const {
+  if (held_ < w.size()) gradient[held_] = 0;
 }
 
 double SmoothModel::penalty(const Vector& at) const {
@@ -116,6 +126,7 @@ void SmoothModel::take(const Question& asked, Answer& answer, double value, cons
   const auto sums = answer.sums().row(output_).eval();
   for (Eigen::Index j = 0; j < sums.size(); ++j) gradient_[static_cast<std::size_t>(j)] -= unit * sums(j);
   if (constant_ != 0) gradient_.back() -= unit * answer.constant_sum(output_);
+  hold(gradient_);
 }
 
 /// The rows in memory, as a solver sees them.
@@ -182,6 +193,7 @@ double SmoothModel::Model::evaluate(const Vector& w, Vector& gradient) {
   rows.rows.combine(coefficient.data(), sum.data());
   for (std::size_t j = 0; j < w.size(); ++j)
     gradient[j] = of.l2_[j] * w[j] + linear[j] + moved[j] + sum[j] + proximal * step[j];
+  of.hold(gradient);
   return losses + of.penalty(w) + inner(linear, step) + 0.5 * inner(step, moved) + 0.5 * proximal * inner(step, step);
 }
 
@@ -222,7 +234,10 @@ bool SmoothModel::minimise_quadratic(const Vector& b, ScanRun& run) {
   Vector r(w.size()), d(w.size());
   multiply(*matrix_, w, r);
   for (std::size_t j = 0; j < w.size(); ++j) r[j] += l2_[j] * w[j] - b[j];
-  if (!step(held, *matrix_, r, 0, d, run.progress())) return false;
+  hold(r);
+  SymmetricMatrix steps = *matrix_;
+  hold(steps);
+  if (!step(held, steps, r, 0, d, run.progress())) return false;
   for (std::size_t j = 0; j < w.size(); ++j) w[j] += d[j];
   held.rows.rows.clip(w);
   return true;
@@ -247,6 +262,7 @@ void SmoothModel::minimise(double wanted, ScanRun& run) {
   if (quadratic_ || !fresh_) {
     SymmetricMatrix damped = *matrix_;
     for (std::size_t j = 0; j < w.size(); ++j) damped.row(j)[j] += proximal_ * pull_[j];
+    hold(damped);
     if (!step(held, damped, gradient_, 0, d, progress)) return;
     for (std::size_t j = 0; j < w.size(); ++j) w[j] += d[j];
     rows.clip(w);
@@ -265,6 +281,7 @@ void SmoothModel::minimise(double wanted, ScanRun& run) {
     SymmetricMatrix hessian = model.rest;
     GramSum(model.rows.rows).add(model.coefficient.data(), hessian);
     for (std::size_t j = 0; j < w.size(); ++j) hessian.row(j)[j] += model.proximal;
+    hold(hessian);
     if (!step(held, hessian, gradient, 1e-3 * wanted / p_.sample().lambda, d, progress)) return;
     double slope = inner(gradient, d), t = 1, found = 0;
     for (std::size_t j = 0; has_l1_ && j < w.size(); ++j) slope += l1_[j] * (std::fabs(w[j] + d[j]) - std::fabs(w[j]));

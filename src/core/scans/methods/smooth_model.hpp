@@ -49,6 +49,8 @@ class SmoothModel {
             std::vector<double>& d, const Progress& progress);
   bool factorise_with_penalty(const SymmetricMatrix& sum, SymmetricMatrix& factor, const Progress& progress) const;
   double penalty(const std::vector<double>& w) const;
+  void hold(SymmetricMatrix& matrix) const;
+  void hold(std::vector<double>& gradient) const;
   double penalty_gap(const NewtonRows& rows, const std::vector<double>& w, const std::vector<double>& r);
 
   const ScanProblem& p_;
@@ -59,6 +61,7 @@ class SmoothModel {
   std::vector<double> pull_;     // what the proximal term of a Newton step weighs each column with
   std::vector<double> l1_, l2_;  // of each column in P/λ: l1 |w| + l2/2 w²
   bool has_l1_;
+  std::size_t held_;    // the column of an offset, whose weight is known; that behind the last: none
   bool fresh_ = false;  // the matrix is that of the best weights
   HeldRows rows_;
   std::vector<double> gradient_;     // of P/λ without the l1 norm at the best weights

@@ -69,7 +69,11 @@ void require_sound(const Question& q, const ByteReader& in) {
                  q.outcome == Dataset::Outcome::intervals,
              "an unknown kind of label");
   // What a sum of terms can answer: see require_plain of scans/model_question.cpp.
-  in.require(q.offset < 0 && q.learners == Learners::features, "a problem that is none of scans");
+  in.require(q.learners == Learners::features, "a problem that is none of scans");
+  in.require(q.offset < 0 || (q.kind == Question::Kind::summary
+                                  ? q.outcome == Dataset::Outcome::targets
+                                  : q.kind == Question::Kind::risk && q.offset < q.width() && q.outputs() == 1),
+             "an offset that is none of its rows");
   in.require((q.bounds.empty() && q.constraints.empty()) || q.kind == Question::Kind::risk,
              "bounds or constraints without a risk");
   // What a quadratic program of them takes follows from both.
