@@ -711,9 +711,10 @@ CREATE FUNCTION margin_state_info(state margin_state) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION margin_state_info(margin_state) IS 'what is in a state, for a person to read: rows, classes, numbers, kept rows';
 
--- They run queries: with the rights of the caller, in the snapshot of the statement that calls them.
+-- They run queries: with the rights of the caller, in the snapshot of the statement that calls them. A training is said to be volatile, though it
+-- is stable, so that the planner does not copy it: SELECT (m).status, (m).primal FROM (SELECT train_margin_from(...) AS m) AS s trains once.
 CREATE FUNCTION train_margin_from(query text, options jsonb DEFAULT '{}') RETURNS margin_model
-  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100000;
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION train_margin_from(text, jsonb) IS 'trains a maximum-margin model on the rows of a query, in a few scans of it';
 
 CREATE FUNCTION margin_scan_query(query text, options jsonb DEFAULT '{}') RETURNS text
