@@ -167,12 +167,7 @@ TEST_P(ScansOfLoss, PollAllTheTime) {
   EXPECT_GE(progress.polls, 5);
 }
 
-std::vector<std::string> all_losses() {
-  const std::vector<std::string_view> names = loss_names();
-  return {names.begin(), names.end()};
-}
-
-INSTANTIATE_TEST_SUITE_P(All, ScansOfLoss, ::testing::ValuesIn(all_losses()),
+INSTANTIATE_TEST_SUITE_P(All, ScansOfLoss, ::testing::ValuesIn(testing::all_losses()),
                          [](const auto& info) { return info.param; });
 
 TEST(Scans, ASampleWithoutACountHasNoLevel) {

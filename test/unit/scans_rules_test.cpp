@@ -201,12 +201,7 @@ TEST_P(ScansUnderRules, PenaltiesOtherThanASquare) {
     }
 }
 
-std::vector<std::string> all_losses() {
-  const std::vector<std::string_view> names = loss_names();
-  return {names.begin(), names.end()};
-}
-
-INSTANTIATE_TEST_SUITE_P(All, ScansUnderRules, ::testing::ValuesIn(all_losses()),
+INSTANTIATE_TEST_SUITE_P(All, ScansUnderRules, ::testing::ValuesIn(testing::all_losses()),
                          [](const auto& info) { return info.param; });
 
 /// Rows that declare `features` features, of which the first 40 are in use.
@@ -259,13 +254,7 @@ TEST(ScansUnderRules, RefuseWhatNobodyCanMeet) {
     Options options = soft("squared_hinge", 1e-2, 1e-3);
     options.sample_rows = 100;
     set(options);
-    MemorySource source(rows);
-    try {
-      train_scans(source, options, {});
-    } catch (const Error& e) {
-      return std::string(e.what());
-    }
-    return std::string();
+    return testing::refusal_by_scans(rows, options);
   };
   EXPECT_NE(message(data,
                     [](Options& o) {

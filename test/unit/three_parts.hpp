@@ -1,9 +1,13 @@
 // Rows for trainings by scans, as several processes have them.
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "core/base/error.hpp"
+#include "core/loss/loss.hpp"
 #include "core/scans/row_source.hpp"
+#include "core/scans/train_scans.hpp"
 #include "core/scans/wire/answer.hpp"
 #include "core/scans/wire/question.hpp"
 
@@ -31,5 +35,21 @@ class ThreeParts final : public RowSource {
  private:
   const Dataset& rows_;
 };
+
+/// Why the rows are not trained on; empty: they are.
+inline std::string refusal_by_scans(const Dataset& rows, const Options& options) {
+  ThreeParts source(rows);
+  try {
+    train_scans(source, options, {});
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+inline std::vector<std::string> all_losses() {
+  const std::vector<std::string_view> names = loss_names();
+  return {names.begin(), names.end()};
+}
 
 }  // namespace margin::testing

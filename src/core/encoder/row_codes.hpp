@@ -18,9 +18,9 @@ class RowCoder {
  public:
   /// `ranks`: of each column of categories the place of each number that a cell has there.
   RowCoder(const Encoder& encoder, const std::vector<std::vector<double>>& ranks, CodedRows& out);
-  /// Row `i`: the numbers of its cells, with missing(j) for those that it has not.
+  /// Row `i`: the numbers of its cells, with missing(j) for those that it has not. Several threads may write different rows.
   template <class IsMissing>
-  void write(std::int64_t i, const double* numbers, IsMissing&& missing) {
+  void write(std::int64_t i, const double* numbers, IsMissing&& missing) const {
     for (const Cell& c : cells_) {
       const bool absent = c.may_miss && missing(c.column);
       if (c.number >= 0)

@@ -233,9 +233,9 @@ std::unique_ptr<Dataset> RowTable::encode_codes(const Encoder& encoder, const Pr
   if (!memory.allows(bytes)) return nullptr;
   const std::vector<std::vector<double>> ranks = ranks_in(encoder);
   auto codes = std::make_shared<CodedRows>(std::move(*layout), n);
+  const RowCoder coder(encoder, ranks, *codes);
   const Chunks chunks(n, 8.0 * static_cast<double>(columns_.size()));
   share_out(chunks.count(), progress, [&](std::size_t k, const Progress& own) {
-    RowCoder coder(encoder, ranks, *codes);
     CellReader reader(*this);
     for (std::int64_t i = chunks.begin(k); i < chunks.end(k); ++i) {
       own.work(8.0 * static_cast<double>(columns_.size()));

@@ -203,8 +203,8 @@ void ScanProblem::take_sample(const Options& options, const Question& asked, Ans
   const double mean = first.number(targets) / total_weight;
   const bool counts = class_names.empty() && !options.hard_margin() && make_loss(options.loss, options)->log_link();
   if (counts && options.intercept && options.free_intercept()) require_counts(*sample_, mean);
+  const double variance = first.number(squares) / total_weight - mean * mean;
   if (class_names.empty() && options.standardize && !counts) {
-    const double variance = first.number(squares) / total_weight - mean * mean;
     const double deviation = std::sqrt(std::max(0.0, variance));
     of_sample.target_scale = deviation > 1e-7 * std::fabs(mean) ? deviation : 1.0;
   }
@@ -221,11 +221,10 @@ void ScanProblem::take_sample(const Options& options, const Question& asked, Ans
     else if (p.intercept)
       p.target_center = p.target_constant;
     target_constant = p.target_constant;
-    constant_sampled = !p.loss->quadratic();
-    constant_failure = margin::constant_failure(p, run.progress());
-    if (!constant_sampled)  // by the variance of the targets
-      constant_failure = p.loss->value(0, 1) / (p.target_scale * p.target_scale) *
-                         std::max(0.0, first.number(squares) / total_weight - mean * mean);
+    // Of squared errors the variance of the targets tells it, where enough digits of that are left.
+    constant_sampled = !p.loss->quadratic() || !(variance > 1e-8 * (mean * mean)) || !std::isfinite(variance);
+    constant_failure = constant_sampled ? margin::constant_failure(p, run.progress())
+                                        : p.loss->value(0, 1) * (variance / (p.target_scale * p.target_scale));
   }
   set_base(options, asked);
   if (!class_names.empty()) weigh_classes(options, run.progress());

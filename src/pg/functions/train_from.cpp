@@ -61,8 +61,8 @@ void require_options_of_rows(const ScanStatement& statement, const Options& sett
 
 /// Whether the encoder is to know the deviation of the label: of counts beside an offset nothing is in units of it.
 bool with_label(const Options& settings, const EncoderRules& rules) {
-  const bool counts = !rules.offset.empty() && make_loss(settings.loss, settings)->log_link();
-  return outcome_of(settings) == Dataset::Outcome::targets && rules.standardize && !counts;
+  if (outcome_of(settings) != Dataset::Outcome::targets || !rules.standardize) return false;
+  return rules.offset.empty() || !make_loss(settings.loss, settings)->log_link();
 }
 
 /// Whether a profile tells all of it: not the deviation of the label less an offset.
