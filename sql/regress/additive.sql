@@ -29,6 +29,7 @@ SELECT max(abs(s.contribution - e.contribution)) < 1e-12 AS same FROM additive, 
   WHERE name = 'bins' AND e.feature = 'age' AND (s.above IS NULL OR age > s.above) AND (s.upto IS NULL OR age <= s.upto);
 SELECT level, slope IS NULL AS cut, contribution > 0 AS more FROM additive, margin_shape(m, 'smoker') WHERE name = 'bins';
 SELECT term, slope IS NOT NULL AS line FROM additive, margin_shape(m, 'age') WHERE name = 'linear';
+SELECT s.term, s.slope IS NOT NULL AS line FROM additive, margin_shape(m) AS s WHERE name = 'linear' AND s.level IS NULL ORDER BY s.term;
 SELECT count(*) FROM margin_shape(NULL);
 -- What the certificate of a training that stopped early proves of each piece: the optimum is there, which is as good as known by another.
 SELECT bool_and(s.lower <= t.contribution AND t.contribution <= s.upper) AS held, bool_and(s.lower < s.upper) AS wide, max(t.upper - t.lower) < 0.01 AS narrow
@@ -90,6 +91,17 @@ SELECT ((SELECT train_margin(ill, p, margin_options(lambda => 1e-3, loss => 'log
 SELECT count(*) AS pieces FROM (SELECT train_margin(ill, p, margin_options(lambda => 1e-3, bins => 8, exclude => '{ill}')) AS m FROM (SELECT ill, 7 AS seven, age FROM patients ORDER BY id LIMIT 30) AS p) AS q, margin_shape(m);
 SELECT pg_temp.error_of($$SELECT margin_score(m, p) FROM additive, (SELECT NULL::int AS age, weight, region, smoker, seen FROM patients LIMIT 1) AS p WHERE name = 'bins'$$);
 SELECT margin_options(bins => true), margin_options(bins => 'false'), margin_options(bins => NULL::boolean), margin_options(bins => 16);
+-- Bins of single columns.
+SELECT o, term, count(above) AS thresholds FROM (SELECT o, train_margin(ill, p, margin_options(lambda => 1e-3, loss => 'logistic', exclude => '{id,ill,days}') || o) AS m
+    FROM patients AS p, unnest(ARRAY[margin_options(bins => '{"age": 4, "seen": false, "*": 8}'), margin_options(bins => '{"age": 4}'::jsonb)]) AS o GROUP BY o) AS t, margin_shape(m) GROUP BY o, term ORDER BY o, term;
+SELECT abs(((SELECT train_margin_from('SELECT ill, p FROM patients AS p', o))).primal - (SELECT train_margin(ill, p, o) FROM patients AS p).primal) < 1e-5 AS by_scans
+  FROM margin_options(lambda => 1e-3, loss => 'logistic', exclude => '{id,ill,days}', bins => '{"age": 8, "weight": 32}') AS o;
+SELECT (margin_cross_validate(ill, p, '{"bins": {"age": 8, "*": 16}, "interactions": 1, "loss": "logistic", "exclude": ["id", "ill", "days"], "metric": "auc"}' ORDER BY id)).best_mean > 0.9 AS chosen FROM patients AS p;
+SELECT pg_temp.error_of($$SELECT train_margin(ill, p, margin_options(lambda => 1, exclude => '{id,ill,days}', bins => '{"agee": 8}')) FROM patients AS p$$);
+SELECT pg_temp.error_of($$SELECT train_margin(ill, p, margin_options(lambda => 1, exclude => '{id,ill,days}', bins => '{"region": 8}')) FROM patients AS p$$);
+SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT ill, p FROM patients AS p', margin_options(lambda => 1, exclude => '{id,ill,days}', bins => '{"region": 8}'))$$);
+SELECT pg_temp.error_of($$SELECT margin_options(bins => '{"age": 1}')$$);
+SELECT pg_temp.error_of($$SELECT margin_options(bins => '{age}')$$);
 SELECT pg_temp.error_of($$SELECT margin_options(bins => 1)$$);
 SELECT pg_temp.error_of($$SELECT margin_options(bins => 2000)$$);
 SELECT pg_temp.error_of($$SELECT train_margin(ill, x, '{"bins": 8, "lambda": 1}') FROM expanded$$);

@@ -102,7 +102,7 @@ struct Table {
   }
   static EncoderRules rules(std::int32_t bins) {
     EncoderRules rules;
-    rules.bins = bins;
+    rules.bins = {bins};
     return rules;
   }
   void add(double age, double vip, double weight) {

@@ -319,7 +319,7 @@ TEST(CodedRows, OfAnEncoderAreItsRows) {
     Random random(static_cast<std::uint64_t>(trial) + 10);
     EncoderRules rules;
     rules.missing = Missing::impute;
-    rules.bins = trial % 2 == 0 ? 16 : 300;
+    rules.bins = {trial % 2 == 0 ? 16 : 300};
     rules.reference = trial % 3 == 0;
     if (trial % 4 > 1) rules.interactions.named = {"plan*zeal", "age*vip", "age*zeal"};
     Mixed t(rules);

@@ -98,7 +98,7 @@ SelectionOptions selection_of(const Setting& s, const std::vector<double>& lambd
 
 EncoderRules rules_of(const Setting& s) {
   EncoderRules rules;
-  rules.bins = s.bins;
+  rules.bins = {s.bins};
   rules.interactions.named = s.pairs;
   return rules;
 }

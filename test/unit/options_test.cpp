@@ -93,15 +93,33 @@ TEST(Options, switches) {
 }
 
 TEST(Options, bins_are_a_number_or_switched_on_and_off) {
-  EXPECT_EQ(parse("bins", value(2.0)).bins, 2);
-  EXPECT_EQ(parse("bins", value(1024.0)).bins, 1024);
-  EXPECT_EQ(parse("bins", value(true)).bins, 64);
-  EXPECT_EQ(parse("bins", value("true")).bins, 64);
-  EXPECT_EQ(parse("bins", value(false)).bins, std::nullopt);
-  EXPECT_EQ(parse("bins", value("false")).bins, std::nullopt);
+  EXPECT_EQ(parse("bins", value(2.0)).bins.others, 2);
+  EXPECT_EQ(parse("bins", value(1024.0)).bins.others, 1024);
+  EXPECT_EQ(parse("bins", value(true)).bins.others, 64);
+  EXPECT_EQ(parse("bins", value("true")).bins.others, 64);
+  EXPECT_EQ(parse("bins", value(false)).bins.any(), false);
+  EXPECT_EQ(parse("bins", value("false")).bins.any(), false);
   for (const double x : {1.0, 1025.0, 2.5, -64.0}) EXPECT_NE(unsupported_reason("bins", value(x)), "accepted") << x;
-  EXPECT_EQ(unsupported_reason("bins", value("64")),
-            "option \"bins\" must be a whole number from 2 to 1024, true (64) or false, not \"64\"");
+  const std::string expected =
+      "option \"bins\" must be a whole number from 2 to 1024, true (64) or false, or an object of column: one of "
+      "these, "
+      "\"*\" for all others, not ";
+  EXPECT_EQ(unsupported_reason("bins", value("64")), expected + "\"64\"");
+  EXPECT_EQ(unsupported_reason("bins", {Value::Object{}}), expected + "an object");
+  EXPECT_EQ(unsupported_reason("bins", {Value::Object{{"age", value(1.0)}}}), expected + "1");
+}
+
+TEST(Options, bins_of_a_column_are_its_own_or_those_of_the_others) {
+  const Value::Object given{{"age", value(200.0)}, {"zip", value(false)}, {"*", value(true)}};
+  const Bins all = parse("bins", {given}).bins;
+  EXPECT_EQ(all.of("age"), 200);
+  EXPECT_EQ(all.of("zip"), 0);
+  EXPECT_EQ(all.of("income"), 64);
+  const Bins one = parse("bins", {Value::Object{{"age", value(2.0)}}}).bins;
+  EXPECT_EQ(one.of("age"), 2);
+  EXPECT_EQ(one.of("income"), 0);
+  EXPECT_TRUE(one.any());
+  EXPECT_FALSE(parse("bins", {Value::Object{{"age", value(false)}}}).bins.any());
 }
 
 TEST(Options, names) {

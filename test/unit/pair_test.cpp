@@ -51,7 +51,7 @@ struct Table {
 EncoderRules rules_of(std::vector<std::string> named, std::int32_t bins = 0) {
   EncoderRules rules;
   rules.interactions.named = std::move(named);
-  rules.bins = bins;
+  rules.bins = {bins};
   return rules;
 }
 

@@ -110,16 +110,45 @@ void expect_same(const Encoder& found, const Encoder& expected) {
 
 TEST(ProfileEncoder, IsThatOfTheRows) {
   const std::vector<TestRow> rows = made_rows(5000, 700);
-  EncoderRules plain, cut, reference, raw;
-  cut.bins = 16;
+  EncoderRules plain, cut, one, reference, raw;
+  cut.bins = {16};
+  one.bins = {8, {{"since", 0}}};
   reference.reference = true;
   reference.references = {{"plan", "c"}};
   raw.standardize = false;
   raw.offset = "since";
   raw.missing = Missing::impute;
-  for (const EncoderRules& rules : {plain, cut, reference, raw}) {
+  for (const EncoderRules& rules : {plain, cut, one, reference, raw}) {
     Profile profile = profile_of(rows);
     expect_same(*encoder_of(profile, rules, "", false, Progress()), *encoder_of_rows(rows, rules));
+  }
+}
+
+TEST(ProfileEncoder, CutsTheColumnsThatAreNamed) {
+  const std::vector<TestRow> rows = made_rows(5000, 700);
+  for (const bool by_profile : {false, true}) {
+    const auto made = [&](const Bins& bins) {
+      EncoderRules rules;
+      rules.bins = bins;
+      if (!by_profile) return encoder_of_rows(rows, rules);
+      Profile profile = profile_of(rows);
+      return std::shared_ptr<const Encoder>(encoder_of(profile, rules, "", false, Progress()));
+    };
+    const auto cut = made({8, {{"age", 32}, {"since", 0}}})->columns(), one = made({0, {{"since", 4}}})->columns();
+    EXPECT_EQ(cut[0].thresholds.size(), 31U);
+    EXPECT_TRUE(cut[2].thresholds.empty());
+    EXPECT_TRUE(one[0].thresholds.empty());
+    EXPECT_EQ(one[2].thresholds.size(), 3U);
+    for (const char* const wrong : {"plan", "vip", "x", "height"}) {
+      try {
+        made({8, {{wrong, 4}}});
+        ADD_FAILURE() << wrong;
+      } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::invalid_option);
+        EXPECT_EQ(e.what(),
+                  "option \"bins\" names the column \"" + std::string(wrong) + "\", which is no column of numbers");
+      }
+    }
   }
 }
 
@@ -133,7 +162,7 @@ TEST(ProfileEncoder, KnowsColumnsThatAreEmptyOrConstant) {
 TEST(ProfileEncoder, CutsManyValuesWhereTheSketchHasThem) {
   const std::vector<TestRow> rows = made_rows(60000, 50000);
   EncoderRules rules;
-  rules.bins = 16;
+  rules.bins = {16};
   Profile profile = profile_of(rows);
   const auto found = encoder_of(profile, rules, "", false, Progress());
   const auto exact = encoder_of_rows(rows, rules);

@@ -44,7 +44,7 @@ EncoderRules encoder_rules(const Options& options) {
         "With a lambda above 0 collinear features share their weight, and the optimum is unique: leave it out.");
   EncoderRules rules{options.missing,          options.standardize || !given,
                      options.unknown_is_error, options.lambda == 0.0 && options.intercept,
-                     options.max_categories,   options.bins.value_or(0),
+                     options.max_categories,   options.bins,
                      options.exclude,          options.offset};
   rules.include = options.include;
   rules.references = options.reference;

@@ -104,7 +104,7 @@ struct EncoderRules {
   bool unknown_is_error = true;  ///< a category that the training did not have; else it counts as none of them
   bool reference = false;        ///< beside an intercept without a penalty, one indicator of a column says nothing
   std::int32_t max_categories = 1000;  ///< and elements of sets
-  std::int32_t bins = 0;               ///< of a number; 0: it stays one
+  Bins bins = {};
   std::vector<std::string> exclude = {};
   std::string offset = {};                             ///< a column that stays in its own units
   std::vector<std::string> include = {};               ///< empty: all

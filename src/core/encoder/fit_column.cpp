@@ -18,6 +18,20 @@ bool may_be_cut(const Column& column) {
   return scalar(column.kind) && column.kind != ColumnKind::boolean && !column.offset;
 }
 
+std::int32_t bins_of(const Column& column, const Bins& bins) { return may_be_cut(column) ? bins.of(column.name) : 0; }
+
+void require_binned_columns(const std::vector<Column>& columns, const Bins& bins) {
+  for (const auto& [name, count] : bins.named) {
+    std::vector<std::string_view> numbers;
+    for (const Column& column : columns)
+      if (may_be_cut(column)) numbers.push_back(column.name);
+    if (std::find(numbers.begin(), numbers.end(), name) == numbers.end())
+      throw Error(ErrorKind::invalid_option,
+                  "option \"bins\" names the column \"" + name + "\", which is no column of numbers",
+                  numbers.empty() ? "The rows have none." : name_hint(name, numbers));
+  }
+}
+
 void set_units(Column& c, const double* mean, const double* deviation, double absent, bool standardize) {
   const auto n = static_cast<std::size_t>(c.values());
   c.spread.emplace().deviation.assign(deviation, deviation + n);

@@ -15,6 +15,10 @@ double unit_for(double mean, double deviation);
 bool standardized(const Column& column, const EncoderRules& rules);
 /// Whether the option `bins` is about this column.
 bool may_be_cut(const Column& column);
+/// Into how many bins a column is cut; 0: it stays what it is.
+std::int32_t bins_of(const Column& column, const Bins& bins);
+/// Throws Error(invalid_option) where the option `bins` names what is no column of numbers.
+void require_binned_columns(const std::vector<Column>& columns, const Bins& bins);
 /// The units and the spread of a column of numbers by the means and the deviations of each, after missing ones had the mean;
 /// `absent`: the share of the rows without a value.
 void set_units(Column& column, const double* mean, const double* deviation, double absent, bool standardize);

@@ -9,7 +9,7 @@ namespace margin {
 namespace {
 
 /// Of a number that stays one in the columns by themselves.
-constexpr int bins_for_levels = 64;
+constexpr std::int32_t bins_for_levels = 64;
 /// With fewer rows the cells of finer levels would hold too few of them.
 constexpr std::int64_t many_rows = 2000;
 
@@ -18,7 +18,7 @@ constexpr std::int64_t many_rows = 2000;
 std::vector<Column> RowTable::cut_columns(const Encoder& encoder, const Progress& progress,
                                           const MemoryBudget& memory) const {
   std::vector<Column> columns = encoder.columns();
-  fit_bins(columns, bins_for_levels, progress, memory);
+  fit_bins(columns, Bins{bins_for_levels}, progress, memory);
   return columns;
 }
 

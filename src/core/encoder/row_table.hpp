@@ -92,7 +92,8 @@ class RowTable {
   bool rises_with_label(std::size_t column, const Progress& progress) const;
   void fit_scalars(std::vector<Column>& columns, const Progress& progress) const;
   void fit_categories(std::vector<Column>& columns, const Progress& progress) const;
-  void fit_bins(std::vector<Column>& columns, int bins, const Progress& progress, const MemoryBudget& memory) const;
+  void fit_bins(std::vector<Column>& columns, const Bins& bins, const Progress& progress,
+                const MemoryBudget& memory) const;
   void fit_bins(Column& column, std::size_t j, std::vector<double>& numbers, int bins, const Progress& progress) const;
   void fit_sparse(Column& column, std::size_t j, const Progress& progress) const;
   std::optional<double> label_unit(const std::vector<Column>& columns, const Progress& progress) const;

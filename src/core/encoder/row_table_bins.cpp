@@ -18,14 +18,14 @@ constexpr std::size_t columns_read = 4;  // at a time
 
 }  // namespace
 
-void RowTable::fit_bins(std::vector<Column>& columns, int bins, const Progress& progress,
+void RowTable::fit_bins(std::vector<Column>& columns, const Bins& bins, const Progress& progress,
                         const MemoryBudget& memory) const {
   const int at_once = std::min(progress.threads().count(), static_cast<int>(columns_read));
   memory.require(static_cast<double>(rows_.rows()) * sizeof(double) * (columns_read + 2.0 * at_once),
                  "the numbers of columns");
   std::vector<std::size_t> which;
   for (std::size_t j = 0; j < columns.size(); ++j)
-    if (may_be_cut(columns[j]) && !columns[j].binned()) which.push_back(j);
+    if (bins_of(columns[j], bins) > 0 && !columns[j].binned()) which.push_back(j);
   // A row brings its neighbours with it: a few columns are read at a time.
   std::vector<std::vector<double>> numbers(columns_read);
   const CellReader reader(*this);
@@ -44,7 +44,7 @@ void RowTable::fit_bins(std::vector<Column>& columns, int bins, const Progress& 
     }
     share_out(end - begin, progress, [&](std::size_t k, const Progress& own) {
       const std::size_t j = which[begin + k];
-      fit_bins(columns[j], j, numbers[k], bins, own);
+      fit_bins(columns[j], j, numbers[k], bins_of(columns[j], bins), own);
     });
   }
 }

@@ -266,7 +266,8 @@ void RowTable::fit_block(Column& column, std::size_t j, const Progress& progress
 std::shared_ptr<const Encoder> RowTable::fit(const Progress& progress, MemoryBudget& memory) const {
   std::vector<Column> columns = columns_;
   fit_scalars(columns, progress);
-  if (rules_.bins > 0) fit_bins(columns, rules_.bins, progress, memory);
+  require_binned_columns(columns, rules_.bins);
+  if (rules_.bins.any()) fit_bins(columns, rules_.bins, progress, memory);
   fit_categories(columns, progress);
   choose_bases(columns, rules_);
   for (std::size_t j = 0; j < columns.size(); ++j)

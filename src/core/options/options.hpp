@@ -32,6 +32,22 @@ enum class MirrorLoss { squared_hinge, hinge, squared };
 enum class Learners { features, stumps, trees };
 enum class Missing { as_trained, impute, skip, error };
 enum class InterceptForm { by_default, free, penalized };
+/// Into how many bins each number is cut, at most; 0: it stays one.
+struct Bins {
+  std::int32_t others = 0;
+  std::map<std::string, std::int32_t> named = {};  ///< by column
+
+  std::int32_t of(const std::string& column) const {
+    const auto found = named.find(column);
+    return found == named.end() ? others : found->second;
+  }
+  bool any() const {
+    for (const auto& [column, bins] : named)
+      if (bins > 0) return true;
+    return others > 0;
+  }
+};
+
 /// Pairs of columns that act together (encoder/pair.hpp).
 struct Interactions {
   std::vector<std::string> named = {};  ///< `age*income`
@@ -156,7 +172,7 @@ struct Options {
   Missing missing = Missing::as_trained;         ///< what becomes of NULL
   bool unknown_is_error = true;                  ///< categories that the training did not have; else they count as none
   std::int32_t max_categories = 1000;            ///< of one column
-  std::optional<std::int32_t> bins;              ///< numbers become steps between so many bins
+  Bins bins;                                     ///< numbers become steps
   Interactions interactions;                     ///< and columns that act together
 
   /// Names of the options that were given. A training refuses those that nobody reads (solvers/readers.hpp); empty

@@ -250,11 +250,11 @@ Records of_rows() {
           "who uses the model"),
       option("max_categories", number_in(&Options::max_categories, {1, 1e6}),
              "distinct values of a column of text, or elements of a set", every, "rows with named columns"),
-      option("bins", read_by("\"any\"", set_bins),
-             "2 to 1024, true (64) or false; an additive model: each number is cut into so many bins at most, and adds "
-             "to the score what its bin is "
-             "worth",
-             every, "rows with named columns", "none"),
+      option(
+          "bins", read_by("\"any\"", set_bins),
+          "2 to 1024, true (64) or false, or an object of column: one of these, with \"*\" for all others; an additive "
+          "model: a number is cut into so many bins at most, and adds to the score what its bin is worth",
+          every, "rows with named columns", "none"),
       option("interactions", read_by("\"any\"", set_interactions),
              "columns that act together: '{age*income, ...}', a number of pairs, of those that gain most, or 'auto': "
              "their number by cross-validation",

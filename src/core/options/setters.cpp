@@ -101,20 +101,35 @@ void set_interactions(Options& s, std::string_view key, const Value& v) {
   }
 }
 
-void set_bins(Options& s, std::string_view key, const Value& v) {
+namespace {
+
+constexpr const char* bins_expected =
+    "a whole number from 2 to 1024, true (64) or false, or an object of column: one of these, \"*\" for all others";
+
+std::int32_t bins_from(std::string_view key, const Value& v) {
   const auto* const flag = std::get_if<bool>(&v.data);
   const auto* const word = std::get_if<std::string>(&v.data);  // the literal true of an argument of any type is text
   const auto is = [&](bool which, const char* name) {
     return (flag != nullptr && *flag == which) || (word != nullptr && *word == name);
   };
-  if (is(false, "false")) {
-    s.bins.reset();
-  } else if (is(true, "true")) {
-    s.bins = 64;
-  } else {
-    s.bins = static_cast<std::int32_t>(number(key, v, "a whole number from 2 to 1024, true (64) or false",
-                                              [](double n) { return n >= 2 && n <= 1024 && n == std::floor(n); }));
+  if (is(false, "false")) return 0;
+  if (is(true, "true")) return 64;
+  return static_cast<std::int32_t>(
+      number(key, v, bins_expected, [](double n) { return n >= 2 && n <= 1024 && n == std::floor(n); }));
+}
+
+}  // namespace
+
+void set_bins(Options& s, std::string_view key, const Value& v) {
+  s.bins = {};
+  const auto* const object = std::get_if<Value::Object>(&v.data);
+  if (object == nullptr) {
+    s.bins.others = bins_from(key, v);
+    return;
   }
+  if (object->empty()) refuse(key, v, bins_expected);
+  for (const auto& [column, item] : *object)
+    (column == "*" ? s.bins.others : s.bins.named[column]) = bins_from(key, item);
 }
 
 void set_reference(Options& s, std::string_view key, const Value& v) {

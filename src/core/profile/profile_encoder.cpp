@@ -69,13 +69,14 @@ class ProfileFit {
     require_finite(c.name, sums);
     const auto [mean, deviation] = moments(sums, profile_.rows());
     set_units(c, &mean, &deviation, absent_, standardized(c, rules_));
-    if (rules_.bins == 0 || !may_be_cut(c)) return;
+    const std::int32_t bins = bins_of(c, rules_.bins);
+    if (bins == 0) return;
     std::vector<CountedNumber> items;
     for (const auto& [value, count] : numbers.items()) {
       items.push_back({value, static_cast<double>(count), count});
       progress_.work(item_work);
     }
-    cut_into_bins(c, items, rules_.bins, progress_);
+    cut_into_bins(c, items, bins, progress_);
   }
 
   void list(Column& c, Profile::Texts& texts) {
@@ -179,6 +180,7 @@ std::unique_ptr<const Encoder> encoder_of(Profile& profile, EncoderRules rules, 
     if ((!labelled || names[j] != label) && (is_feature(rules, names[j]) || is_grouping(rules, names[j])))
       columns.push_back(fit.column(j));
   if (columns.empty()) throw no_feature_left();
+  require_binned_columns(columns, rules.bins);
   choose_bases(columns, rules);
   std::optional<double> label_deviation;
   if (unit) label_deviation = label_unit(profile, label);

@@ -61,7 +61,7 @@ class ColumnShape {
     missing_ = column_.missing ? spread.missing : 0;
     if (out_.proven()) out_.set_mean({});
     if (block(column_.kind)) return add_elements();
-    if (column_.kind == ColumnKind::number && !column_.binned()) put_slope(std::nullopt, 0);
+    if (scalar(column_.kind) && column_.kind != ColumnKind::boolean && !column_.binned()) put_slope(std::nullopt, 0);
     Entries mean;
     for (std::int32_t k = 0; k < column_.features().index("a column", "features"); ++k) {
       if (weight(k) != 0) base_ -= weight(k) * model_.encoder->mean(feature(k));

@@ -38,7 +38,7 @@ std::optional<CollectedRows> encoded_rows(const RowTable& table, CollectedRows&&
                                           SelectionOf selection_of) {
   const bool searched = table.rules().interactions.searched();
   if (searched && selection_of == nullptr) refuse_search();
-  const bool coded = table.rules().bins > 0 || !table.rules().interactions.named.empty();
+  const bool coded = table.rules().bins.any() || !table.rules().interactions.named.empty();
   const bool as_codes = coded && selection_of != nullptr && prefers_codes(selection_of(rows.options));
   ThreadedProgress progress;
   std::shared_ptr<const Encoder> encoder = table.fit(progress, rows.memory);
