@@ -15,7 +15,9 @@ import kernel_machines as machines
 import l1
 import newcomers as first_steps
 import pgvector as vector_columns
+import regret as choice_of_solver
 import rows as named_columns
+import small_lambda as over_lambda
 import spill as beyond_memory
 import threads as several_threads
 import users
@@ -500,6 +502,16 @@ def groups(session):
     return batches.groups(session, REPETITIONS)
 
 
+def regret(session):
+    """What auto costs beside the best solver by name."""
+    return choice_of_solver.regret(session)
+
+
+def small_lambda(session):
+    """Soft margins over lambda and accuracy beside LIBLINEAR."""
+    return over_lambda.small_lambda(session)
+
+
 def threads(session):
     """Two threads against one."""
     return several_threads.threads(session, REPETITIONS)
@@ -507,7 +519,7 @@ def threads(session):
 
 SECTIONS = (max_margin, loading, momentum, predict, margins, test_error, lp_margin, soft_margin, sparse, copying, path, selection, certified, scaling, python,
             growth, boosting, kernel_machines, kernel_losses, newcomers, spill, rows_pipeline, rows_cost, additive, constraints, pgvector, scoring, groups,
-            threads)
+            regret, small_lambda, threads)
 
 
 def environment(session, names):
@@ -516,6 +528,10 @@ def environment(session, names):
 
     cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
     packages = output("dpkg-query", "-W", "-f", "${Package} ${Version}, ", "liblinear4", "libsvm3", "libeigen3-dev", "python3-sklearn").rstrip(", ")
+    if "MARGIN_LIBLINEAR" in os.environ:
+        with open(os.path.join(os.environ["MARGIN_LIBLINEAR"], "linear.h")) as header:
+            version = next(line.split()[2] for line in header if "LIBLINEAR_VERSION" in line)
+        packages = packages.replace(packages.split(",")[0], "LIBLINEAR %s.%s" % (version[:-2], version[-2:]))
     return ("*%s, %d cores, load %.1f at the end; PostgreSQL %s, %s, %s; commit %s; `bench/run.sh %s`, minima of %d interleaved "
             "repetitions, CPU seconds (wall minima and medians in brackets).*" % (
                 cpu, os.cpu_count(), os.getloadavg()[0], session.value("SHOW server_version").split()[0],

@@ -25,6 +25,9 @@ int main(int argc, char** argv) {
     double bias = -1;
     std::istringstream(line) >> p.solver_type >> p.C >> p.eps >> bias;
     p.p = 0.1;
+#if LIBLINEAR_VERSION >= 240
+    p.regularize_bias = 1;
+#endif
     if (bias != built_for) {  // the rows with or without the constant feature
       built_for = bias;
       nodes.clear();

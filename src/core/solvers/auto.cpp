@@ -10,20 +10,14 @@
 //         newton wins but costs many epochs, sdca is tried for a tenth of them, and goes on while the decay of its gap
 //         promises an end before newton's: large s say little, because w stays bounded as lambda falls.
 // Codes:  of rows as codes the cheaper of newton and newton_cg, whose sums are histograms of codes.
-// Costs:  nanoseconds on one AVX-512 core; only their ratio matters. sdca: an epoch touches every row once, at the
-//         latency of a cache miss and the price of its dot product; newton: rank-k updates, a Cholesky factorisation,
-//         and passes over the rows. Epochs grow with mean s_i = c_i ‖x_i‖²/(λW) over the smoothness of the loss, the
-//         condition number in Shalev-Shwartz & Zhang (2013), Theorems 1 and 2; the constants are fitted to five data
-//         sets between s = 0.5 and 100.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "core/base/error.hpp"
-#include "core/data/pair_histograms.hpp"
-#include "core/loss/loss.hpp"
 #include "core/solvers/run.hpp"
 #include "core/solvers/solver.hpp"
+#include "core/solvers/solver_costs.hpp"
 
 namespace margin {
 
@@ -50,8 +44,8 @@ namespace {
 
 constexpr double trial_share = 1.0 / 32;  // of what newton costs: the first chunk of a trial, which needs two
 constexpr double least_trial = 4;         // epochs: fewer say nothing about the decay of a gap
+constexpr double longest_trial = 64;      // epochs: more than these say no more
 constexpr double digits = 100;            // the decay of the gap that sdca is judged by
-constexpr double large_cache = 1.28e8;    // bytes
 constexpr double grace = 0.1;             // of what newton costs: how long an end in reach is waited for
 
 struct Plan {
@@ -60,104 +54,21 @@ struct Plan {
   double second_epochs = 0;        // what `second` costs, in epochs of sdca
 };
 
-/// Multiply-adds per nanosecond of the rank_update kernel.
-double kernel_speed() {
-  const std::string_view set = simd().name;
-  return set == "avx512" ? 50 : (set == "avx2" ? 22 : 8);
-}
-
-/// What the costs depend on.
-struct Shape {
-  double rows, features, stored, step;
-  bool smooth, sparse;
-};
-
-Shape shape_of(const Problem& p) {
-  // The steps of some losses are roots of transcendental equations, several exponentials a row.
-  return {static_cast<double>(p.rows()),
-          p.dimensions() + (p.intercept ? 1.0 : 0.0),
-          p.data.density() * p.dimensions(),
-          p.loss->has_probability() || p.loss->log_link() ? 200.0 : 0.0,
-          p.loss->smooth(),
-          p.data.density() < 0.5};
-}
-
-/// Nanoseconds of newton, for one output.
-double cholesky_cost(const Shape& x) {
-  const double speed = kernel_speed(), system = std::min(x.rows, x.features), span = x.features > x.rows ? x.rows : 0;
-  const double width = span > 0 ? x.rows : x.stored;
-  // Sparse rows are multiplied out one product at a time where that is cheaper than the dense kernel.
-  const double gram =
-      std::min(system * system / 2 / speed, span > 0 ? 1e300 : width * width * (x.sparse ? 1.0 : 1e300));
-  const double pass = 10 + width * (x.sparse ? 1.0 : 0.1), factor = system * system * system / 6 / (0.5 * speed);
-  const double start = span * span / 2 * x.stored / speed;
-  // A smooth loss takes some 3 iterations from a sample's solution, 6 from zero, each over all rows. A piecewise one
-  // takes some 60, over an eighth of the rows, or fewer of very many, a quarter of which enter the linear system.
-  const bool sampled = x.rows > 16 * std::max(2048.0, 10 * x.features);
-  const double iterations = x.smooth ? (sampled ? 3 : 6) : 60;
-  const double part = sampled ? std::clamp(10 * std::sqrt(x.features / x.rows), 0.006, 0.125) : 0.125;
-  const double per_row = x.smooth ? iterations * (gram + 3 * pass + 30 + x.step / 2)
-                                  : iterations * part * (gram / 4 + 3 * pass) + 8 * pass + 100;
-  return start + x.rows * per_row + iterations * factor;
-}
-
-/// The same of newton_cg. A smooth loss: 8 iterations of some 10 products, each a pass forth and back over the rows and
-/// a few over the columns. A piecewise one: 50 iterations; where rows are fewer than columns most of them enter the
-/// system, and the products become as many as there are rows.
-double cg_cost(const Shape& x) {
-  const double pass = 10 + x.stored * (x.sparse ? 1.0 : 0.15), columns = 4 * x.features;
-  if (x.smooth) return 8 * (x.rows * (30 + x.step / 2 + 3 * pass) + 10 * (2 * x.rows * pass + columns));
-  const double products = x.features > x.rows ? std::min(x.rows, 1000.0) / 4 : 30;
-  return 50 * (x.rows * (20 + 1.5 * pass) + products * (0.2 * 2 * x.rows * pass + columns));
-}
-
-/// Of interior_point: some 25 steps, each with a matrix of all rows and a few passes.
-double interior_cost(const Shape& x) {
-  const double speed = kernel_speed(), pass = 30 + x.stored * (x.sparse ? 2.5 : 0.5);
-  return 25 * (x.rows * (x.features * x.features / 2 / speed + 8 * pass) +
-               x.features * x.features * x.features / 6 / (0.5 * speed));
-}
-
-/// newton and newton_cg with rows as codes: an addition for each pair of terms, or a look-up and an addition for each term.
-double coded_cost(const Problem& p, bool cholesky) {
-  const Shape x = shape_of(p);
-  const double pass = 10 + 0.7 * x.stored, steps = x.smooth ? 6 : 60, part = x.smooth ? 1 : 0.125;
-  const double system = cholesky ? 1.1 * part * PairHistograms::work(p.data.codes()->layout(), x.rows) +
-                                       x.features * x.features * x.features / 6 / (0.5 * kernel_speed())
-                                 : 10 * (2 * part * x.rows * pass + 4 * x.features);
-  return steps * (system + x.rows * (3 * pass + 30 + x.step / 2));
-}
-
 Plan make_plan(const Problem& p, double memory) {
-  const Shape x = shape_of(p);
-  // Mean s over a systematic sample.
-  const std::int64_t stride = std::max<std::int64_t>(1, p.rows() / 1000);
-  double size = 0, seen = 0;
-  for (std::int64_t i = 0; i < p.rows(); i += stride) {
-    const double constant = p.intercept && !p.free_intercept ? p.intercept_scale * p.intercept_scale : 0.0;
-    size += p.weight(i) * (squared_norm(p.data.row(i)) + constant);
-    ++seen;
-  }
-  const double s = size / seen / p.lambda / p.total_weight / (x.smooth ? p.smoothness() : 1.0);
-  // Rows that no cache holds are waited for.
-  const double bytes = x.rows * (64 + 4 * x.stored), waiting = 100 * std::max(0.0, 1 - large_cache / bytes);
-  const double epoch = x.rows * (40 + waiting + x.step + x.stored * (x.sparse ? 2.5 : 0.3));
+  const SolverCosts costs(p);
+  const double epoch = costs.epoch();
   Plan plan;
-  plan.expected_epochs = 6 + 5 * s;
-  const auto consider = [&](const Solver& solver, double cost) {
+  plan.expected_epochs = costs.expected_epochs();
+  const auto consider = [&](const Solver& solver, auto&& cost) {
     if (!solver.unsupported_reason(p).empty() || solver.workspace(p) > memory) return;
-    if (plan.second != nullptr && cost / epoch >= plan.second_epochs) return;
+    const double epochs = cost() / epoch;
+    if (plan.second != nullptr && epochs >= plan.second_epochs) return;
     plan.second = &solver;
-    plan.second_epochs = cost / epoch;
+    plan.second_epochs = epochs;
   };
-  if (p.data.codes() != nullptr) {
-    consider(newton, coded_cost(p, true));
-    consider(newton_cg, coded_cost(p, false));
-    return plan;
-  }
-  consider(newton, cholesky_cost(x));
-  consider(newton_cg, cg_cost(x));
-  consider(interior_point, interior_cost(x));
+  consider(newton, [&] { return costs.newton(); });
+  consider(newton_cg, [&] { return costs.newton_cg(); });
+  if (p.data.codes() == nullptr) consider(interior_point, [&] { return costs.interior_point(); });
   return plan;
 }
 
@@ -237,7 +148,7 @@ Solution SoftAuto::solve(const Problem& p, const Options& options, const Progres
   };
   double gap_before = 0;
   bool waited = false;
-  const double first = trial ? trial_share * plan.second_epochs : 2 * plan.expected_epochs;
+  const double first = trial ? std::min(trial_share * plan.second_epochs, longest_trial) : plan.expected_epochs;
   for (std::int64_t chunk = static_cast<std::int64_t>(std::ceil(first));; chunk *= 2) {
     limit_what_is_left();
     const std::int64_t left = std::max<std::int64_t>(1, std::min(chunk, budget - s.iterations));
@@ -255,7 +166,7 @@ Solution SoftAuto::solve(const Problem& p, const Options& options, const Progres
     part.initial = model_of(s);
     ++part.seed;
     gap_before = gap;
-    if (!waited && s.iterations < budget && (trial ? promising : s.iterations * 2 <= budget)) continue;
+    if (!waited && s.iterations < budget && promising && (trial || s.iterations * 2 <= budget)) continue;
     const double longest = grace * plan.second_epochs;
     if (!waited && decay > 0 && rest <= longest) {
       waited = true;

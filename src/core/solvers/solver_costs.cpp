@@ -1,0 +1,153 @@
+// What the solvers of a soft margin are expected to cost, of one AVX-512 core or what the instruction set promises.
+//
+// sdca    An epoch touches every row once, at the latency of a cache miss and the price of its dot product. Epochs grow with
+//         mean s_i = c_i ‖x_i‖²/(λW) over the smoothness of the loss, the condition number in Shalev-Shwartz & Zhang (2013),
+//         Theorems 1 and 2. Rows that are no more than their features do not contradict each other: of them s says little.
+// newton  Rank-k updates, a Cholesky factorisation, and passes over the rows; newton_cg: products with all rows, whose number
+//         grows with the condition number in units of the columns.
+// The constants are fitted to the cells of docs/benchmarks/soft-margins.md (bench/regret.py), as they were at commit af1f1218.
+#include "core/solvers/solver_costs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "core/data/pair_histograms.hpp"
+#include "core/loss/loss.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr double large_cache = 1.28e8;  // bytes
+
+/// Multiply-adds per nanosecond of the rank_update kernel.
+double kernel_speed() {
+  const std::string_view set = simd().name;
+  return set == "avx512" ? 50 : (set == "avx2" ? 22 : 8);
+}
+
+double cholesky(double n) { return n * n * n / 6 / (0.5 * kernel_speed()); }
+
+/// A systematic sample of some rows.
+struct SampledRows {
+  SampledRows(const Problem& problem, std::int64_t most)
+      : p(problem),
+        stride(std::max<std::int64_t>(1, p.rows() / most)),
+        count(static_cast<double>((p.rows() + stride - 1) / stride)) {}
+  template <class F>
+  void for_each(F&& f) const {
+    for (std::int64_t i = 0; i < p.rows(); i += stride) f(p.data.row(i), p.weight(i));
+  }
+  const Problem& p;
+  std::int64_t stride;
+  double count;
+};
+
+}  // namespace
+
+SolverCosts::SolverCosts(const Problem& p)
+    : p_(p),
+      rows_(static_cast<double>(p.rows())),
+      features_(p.dimensions() + (p.intercept ? 1.0 : 0.0)),
+      stored_(p.data.density() * p.dimensions()),
+      step_(p.loss->has_probability() || p.loss->log_link() ? 200.0 : 0.0),
+      smooth_(p.loss->smooth()),
+      sparse_(p.data.density() < 0.5) {}
+
+double SolverCosts::epoch() const {
+  // Rows that no cache holds are waited for.
+  const double bytes = rows_ * (64 + 4 * stored_), waiting = 100 * std::max(0.0, 1 - large_cache / bytes);
+  return rows_ * (40 + waiting + step_ + stored_ * (sparse_ ? 2.5 : 0.3));
+}
+
+/// Of c ‖x‖²/(λW) over the smoothness: s.
+double SolverCosts::mean_size() const {
+  const double constant = p_.intercept && !p_.free_intercept ? p_.intercept_scale * p_.intercept_scale : 0.0;
+  const SampledRows sample(p_, 1000);
+  double size = 0;
+  sample.for_each([&](const Row& x, double weight) { size += weight * (squared_norm(x) + constant); });
+  return size / sample.count / p_.lambda / p_.total_weight / (smooth_ ? p_.smoothness() : 1.0);
+}
+
+/// Losses whose curvature falls with the margin take fewer. Rows of independent features have a dual that is well
+/// conditioned by itself: where there are fewer of them than features, 15 to 150 epochs are enough at any lambda.
+double SolverCosts::expected_epochs() const {
+  const double crowd = std::max(1.0, rows_ / features_);
+  return std::min(6 + (curved() ? 1 : 5) * mean_size(), (smooth_ ? 30 : 100) * crowd * crowd);
+}
+
+double SolverCosts::newton() const {
+  if (p_.data.codes() != nullptr)
+    return coded(1.1 * (smooth_ ? 1 : 0.125) * PairHistograms::work(p_.data.codes()->layout(), rows_) +
+                 cholesky(features_));
+  const double speed = kernel_speed(), system = std::min(rows_, features_), span = features_ > rows_ ? rows_ : 0;
+  const double width = span > 0 ? rows_ : stored_;
+  // Sparse rows are multiplied out one product at a time where that is cheaper than the dense kernel.
+  const double gram = std::min(system * system / 2 / speed, span > 0 ? 1e300 : width * width * (sparse_ ? 1.0 : 1e300));
+  const double pass = 10 + width * (sparse_ ? 1.0 : 0.1), start = span * span / 2 * stored_ / speed;
+  // A smooth loss takes some 4 iterations from a sample's solution, 6 from zero, more where its curvature changes, each over
+  // all rows. A piecewise one takes some 60 and 150, over an eighth of the rows, or fewer of very many, a quarter of which
+  // enter the linear system.
+  const bool sampled = rows_ > 16 * std::max(2048.0, 10 * features_);
+  const double iterations = smooth_ ? (sampled ? 4 : 6) * (curved() ? 1.3 : 1) : sampled ? 60 : 150;
+  const double part = sampled ? std::clamp(10 * std::sqrt(features_ / rows_), 0.006, 0.125) : 0.125;
+  const double per_row = smooth_ ? iterations * (gram + 3 * pass + 30 + step_ / 2)
+                                 : iterations * part * (gram / 4 + 3 * pass) + 8 * pass + 100;
+  return start + rows_ * per_row + iterations * cholesky(system);
+}
+
+/// Σ c x²/(λW) of a column over the smoothness, as a stored value finds it: the geometric mean, 1 and more. Conjugate
+/// gradients take their steps in units of the columns: a large column by itself is one step. Of some columns of wide rows.
+double SolverCosts::mean_by_column() const {
+  constexpr double values = 8192;
+  const SampledRows sample(p_, 100);
+  const auto step = static_cast<std::int32_t>(1 + stored_ * sample.count / values);
+  std::unordered_map<std::int32_t, double> sums;
+  const auto for_each_value = [&](auto&& f) {
+    sample.for_each([&](const Row& x, double weight) {
+      for (std::int32_t k = 0; k < x.count; k += x.indices != nullptr ? 1 : step) {
+        const std::int32_t j = x.indices != nullptr ? x.indices[k] : k;
+        if (j % step == 0) f(sums[j], weight * x.value(k) * x.value(k));
+      }
+    });
+  };
+  for_each_value([](double& sum, double square) { sum += square; });
+  const double unit = rows_ / sample.count / p_.lambda / p_.total_weight / (smooth_ ? p_.smoothness() : 1.0);
+  double stored = 0, logarithms = 0;
+  for_each_value([&](double sum, double) {
+    logarithms += std::log1p(unit * sum);
+    ++stored;
+  });
+  return stored > 0 ? std::exp(logarithms / stored) : 1.0;
+}
+
+/// 8 iterations for a smooth loss, 50 for a piecewise one, of products that are a pass forth and back over the rows (of a
+/// piecewise loss: a fifth of them) and a few over the columns. Products grow with the root of the condition number, less
+/// where the curvature falls with the margin; their number has an end that goes with the rank.
+double SolverCosts::newton_cg() const {
+  if (p_.data.codes() != nullptr)
+    return coded(10 * (2 * (smooth_ ? 1 : 0.125) * rows_ * (10 + 0.7 * stored_) + 4 * features_));
+  const double pass = 10 + stored_ * (sparse_ ? 1.0 : 0.15), columns = 4 * features_;
+  const double rank = std::min(rows_, features_), condition = mean_by_column();
+  if (smooth_) {
+    const double grown = curved() ? 3.5 * std::pow(condition, 0.2) : 3 * std::sqrt(condition);
+    const double products = std::min(grown, std::max(10.0, 1.5 * rank));
+    return 8 * (rows_ * (30 + step_ / 2 + 3 * pass) + products * (2 * rows_ * pass + columns));
+  }
+  const double products = std::min(10 * std::pow(condition, 0.4), std::max(10.0, 0.5 * rank));
+  return 50 * (rows_ * (20 + 1.5 * pass) + products * (0.2 * 2 * rows_ * pass + columns));
+}
+
+/// Some 25 steps, each with a matrix of all rows and a few passes.
+double SolverCosts::interior_point() const {
+  const double pass = 30 + stored_ * (sparse_ ? 2.5 : 0.5);
+  return 25 * (rows_ * (features_ * features_ / 2 / kernel_speed() + 8 * pass) + cholesky(features_));
+}
+
+/// Of rows as codes: an addition for each pair of terms, or a look-up and an addition for each term, in `system`.
+double SolverCosts::coded(double system) const {
+  return (smooth_ ? 6 : 60) * (system + rows_ * (3 * (10 + 0.7 * stored_) + 30 + step_ / 2));
+}
+
+}  // namespace margin

@@ -1,0 +1,32 @@
+// What the solvers of a soft margin are expected to cost.
+#pragma once
+
+#include "core/problem/problem.hpp"
+
+namespace margin {
+
+/// For one output, in nanoseconds of one core; only their ratio matters. The problem must outlive it.
+class SolverCosts {
+ public:
+  explicit SolverCosts(const Problem& problem);
+
+  /// Of sdca: one epoch, and how many of them it takes.
+  double epoch() const;
+  double expected_epochs() const;
+  double newton() const;
+  double newton_cg() const;
+  double interior_point() const;
+
+ private:
+  bool curved() const { return step_ > 0; }
+  double mean_size() const;
+  double mean_by_column() const;
+  double coded(double system) const;
+
+  const Problem& p_;
+  double rows_, features_, stored_;
+  double step_;  // of sdca: a root of a transcendental equation, several exponentials
+  bool smooth_, sparse_;
+};
+
+}  // namespace margin
