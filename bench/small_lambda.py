@@ -5,7 +5,7 @@ import datasets
 from measure import Peer, Table
 from statements import liblinear_problem, train
 
-SETS = ("w8a", "a9a", "ijcnn1", "rcv1_all", "reuters-acq", "text_like", "covtype.20k", "mnist_6v7")
+SETS = ("w8a", "a9a", "ijcnn1", "rcv1_all", "reuters-acq", "text_like", "spambase", "mnist_6v7")
 SPARSE = ("w8a", "a9a", "rcv1_all", "reuters-acq", "text_like")
 SOLVERS = {"hinge": (3,), "logistic": (0, 7), "squared_hinge": (1, 2)}
 LAMBDAS, GAPS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6), (1e-3, 1e-4, 1e-6)
@@ -68,7 +68,8 @@ def small_lambda(session):
             solver_only += inside
             never += len(unreached)
             middle = sorted(cells)[len(cells) // 2] if cells else (0, 0, 0)
-            out.add("%s, %s" % (name, loss), "%.3g s" % middle[1], "%.3g s" % middle[2], statistics.median(cell[0] for cell in cells) if cells else 0, 1,
+            out.add("%s, %s" % (name, loss), "%.3g s" % middle[1] if cells else "", "%.3g s" % middle[2] if cells else "",
+                    statistics.median(cell[0] for cell in cells) if cells else None, 1 if cells else None,
                     "; ".join(["%d cells, solver %.2g" % (len(cells), statistics.median(inside) if inside else 0)] + above +
                               (["never reached: " + ", ".join(unreached)] if unreached else [])))
         peer.close()

@@ -717,6 +717,10 @@ CREATE FUNCTION train_margin_from(query text, options jsonb DEFAULT '{}') RETURN
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION train_margin_from(text, jsonb) IS 'trains a maximum-margin model on the rows of a query, in a few scans of it';
 
+CREATE FUNCTION margin_path_from(query text, options jsonb) RETURNS margin_model[]
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION margin_path_from(text, jsonb) IS 'models along a list of lambdas on the rows of a query, all in the same few scans of it';
+
 CREATE FUNCTION margin_scan_query(query text, options jsonb DEFAULT '{}') RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100;
 COMMENT ON FUNCTION margin_scan_query(text, jsonb) IS 'the statement of the first scan of train_margin_from, for EXPLAIN';

@@ -237,3 +237,37 @@ COMMIT;
 
 DROP TABLE scan_rows, scan_models, questions, terms, states, copies, term_copies, question_copies;
 DROP TYPE size;
+
+-- Several lambdas in the same scans.
+CREATE TABLE path_rows AS SELECT i AS id, i % 3 AS day, 1 + i % 2 AS w, 2 * sin(i) + cos(i * 1.7) + sin(i * i) > 0 AS y, 2 * sin(i) + cos(i * 1.7) + sin(i * i) AS z,
+    (ARRAY['a', 'b', 'c'])[1 + i % 3] AS kind, sin(i) AS s, ARRAY[sin(i), cos(i * 1.7), cos(i * 0.3)]::real[] AS x FROM generate_series(1, 3000) AS i;
+CREATE FUNCTION pg_temp.compared(query text, options jsonb) RETURNS TABLE (lambda numeric, same boolean, status text, own_lambda boolean) LANGUAGE plpgsql AS $$
+DECLARE path margin_model[] := margin_path_from(query, options || '{"sample_rows": 300, "tolerance": 1e-7}');
+DECLARE alone margin_model;
+BEGIN
+  FOR k IN 1 .. cardinality(path) LOOP
+    lambda := (options -> 'lambdas' -> (k - 1))::numeric;
+    alone := train_margin_from(query, options - 'lambdas' || jsonb_build_object('lambda', lambda, 'sample_rows', 300, 'tolerance', 1e-7));
+    same := abs((path[k]).primal - (alone).primal) <= 1e-6 * (alone).primal AND (path[k]).dual <= (alone).primal AND (alone).dual <= (path[k]).primal;
+    status := (path[k]).status;
+    own_lambda := (path[k]).lambda = lambda::float8 AND ((path[k]).options ->> 'lambda')::numeric = lambda;
+    RETURN NEXT;
+  END LOOP;
+END $$;
+SELECT * FROM pg_temp.compared('SELECT y, x FROM path_rows', '{"loss": "logistic", "lambdas": [0.001, 0.1, 0.01]}');
+SELECT * FROM pg_temp.compared('SELECT y, x FROM path_rows', '{"loss": "logistic", "l1_ratio": 1, "lambdas": [0.1, 0.01]}');
+SELECT * FROM pg_temp.compared('SELECT y, x, w FROM path_rows', '{"lambdas": [0.1, 0.001], "standardize": true}');
+SELECT * FROM pg_temp.compared('SELECT z, x, day FROM path_rows', '{"loss": "squared", "lambdas": [1, 0.1], "shard": "day"}');
+SELECT * FROM pg_temp.compared('SELECT y AS label, p AS features FROM path_rows AS p', '{"loss": "squared_hinge", "lambdas": [0.1, 0.01], "exclude": ["id", "day", "w", "y", "z", "x"]}');
+-- The scans are those of the longest of them; small tables are read once.
+SELECT max((m).iterations) <= 5 AS few, bool_and((m).rows = 3000) AS rows FROM unnest(margin_path_from('SELECT y, x FROM path_rows', '{"loss": "logistic", "lambdas": [0.1, 0.01, 0.001], "sample_rows": 300}')) AS m;
+SELECT count(*) AS kept FROM unnest(margin_path_from('SELECT y, x FROM path_rows', '{"lambdas": [0.1, 0.01]}')) AS m WHERE (m).solver NOT LIKE '%scan%';
+SELECT margin_path_from('SELECT y, x FROM path_rows WHERE false', '{"lambdas": [0.1]}') IS NULL AS no_rows, margin_path_from('SELECT y, x FROM path_rows WHERE y', '{"lambdas": [0.1], "on_error": "null"}') IS NULL AS one_class;
+SELECT pg_temp.error_of($$SELECT margin_path_from('SELECT y, x FROM path_rows WHERE y', '{"lambdas": [0.1]}')$$);
+SELECT pg_temp.error_of($$SELECT margin_path_from('SELECT y, x FROM path_rows', '{"loss": "hinge"}')$$);
+SELECT pg_temp.error_of($$SELECT margin_path_from('SELECT y, x FROM path_rows', '{"lambdas": [0.1], "lambda": 1}')$$);
+SELECT pg_temp.error_of($$SELECT margin_path_from('SELECT y, x FROM path_rows', '{"lambdas": [0.1, -1]}')$$);
+SELECT pg_temp.error_of($$SELECT margin_path_from('SELECT y, x FROM path_rows', '{"lambdas": [0.1], "kernel": "rbf"}')$$);
+SELECT pg_temp.error_of($$SELECT margin_path_from('SELECT y, x FROM path_rows', NULL)$$);
+SELECT pg_temp.error_of($$SELECT margin_path_from('DELETE FROM path_rows RETURNING y, x', '{"lambdas": [0.1]}')$$);
+DROP TABLE path_rows;

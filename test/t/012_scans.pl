@@ -153,6 +153,12 @@ like($plan, qr/Remote SQL: SELECT public\.margin_sum\(public\.margin_term\(/, '.
 my $sharded = $training =~ s/\Q'$query', $options\E/'SELECT y, x, shard FROM shards', $by_shard/r;
 is($node->safe_psql('postgres', "SET enable_partitionwise_aggregate = off; $sharded; SHOW enable_partitionwise_aggregate"), "$expected\noff",
 	'the same model from two servers, and the setting is the session\'s again');
+my $path = q('{"loss": "logistic", "lambdas": [0.1, 0.001], "shard": "shard", "sample_rows": 500, "tolerance": 1e-6}');
+is($node->safe_psql('postgres', qq{
+	SELECT bool_and((m).status = 'optimal' AND (m).rows = 20000 AND (m).primal - one < 2e-6 * one), max((m).iterations) < 6
+	FROM unnest(margin_path_from('SELECT y, x, shard FROM shards', $path)) AS m,
+		LATERAL (SELECT (train_margin_from('SELECT y, x FROM rows', ($path)::jsonb - 'lambdas' - 'shard' || jsonb_build_object('lambda', (m).lambda))).primal AS one) AS own}),
+	't|t', 'two lambdas in the same scans of two servers');
 is($node->safe_psql('postgres', "SELECT (m).rows FROM train_margin_from('SELECT y, x FROM shards', $options) AS m"), '20000', 'rows can travel, too');
 my (undef, undef, $quiet) = $node->psql('postgres', "SELECT (m).rows FROM train_margin_from('SELECT y, x, shard FROM shards', $by_shard) AS m");
 unlike($quiet, qr/fetches/, 'no warning where servers add up');

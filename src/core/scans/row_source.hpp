@@ -13,6 +13,12 @@ class RowSource {
   virtual ~RowSource() = default;
   /// The answer of all rows: one scan. Every call sees the same rows.
   virtual Answer ask(const Question& question, const Progress& progress) = 0;
+  /// The answers to several questions, in their order: one scan where the source can.
+  virtual std::vector<Answer> ask_all(const std::vector<Question>& questions, const Progress& progress) {
+    std::vector<Answer> answers;
+    for (const Question& question : questions) answers.push_back(ask(question, progress));
+    return answers;
+  }
 };
 
 /// Rows in memory, or in a mapped file.

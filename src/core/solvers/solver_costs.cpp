@@ -86,11 +86,13 @@ double SolverCosts::newton() const {
   // Sparse rows are multiplied out one product at a time where that is cheaper than the dense kernel.
   const double gram = std::min(system * system / 2 / speed, span > 0 ? 1e300 : width * width * (sparse_ ? 1.0 : 1e300));
   const double pass = 10 + width * (sparse_ ? 1.0 : 0.1), start = span * span / 2 * stored_ / speed;
-  // A smooth loss takes some 4 iterations from a sample's solution, 6 from zero, more where its curvature changes, each over
-  // all rows. A piecewise one takes some 60 and 150, over an eighth of the rows, or fewer of very many, a quarter of which
-  // enter the linear system.
+  // The squared loss takes 2 iterations, another smooth one some 4 from a sample's solution, 6 from zero, more where its
+  // curvature changes, each over all rows. A piecewise one takes some 60 and 150, over an eighth of the rows, or fewer of very
+  // many, a quarter of which enter the linear system.
   const bool sampled = rows_ > 16 * std::max(2048.0, 10 * features_);
-  const double iterations = smooth_ ? (sampled ? 4 : 6) * (curved() ? 1.3 : 1) : sampled ? 60 : 150;
+  const double iterations = p_.loss->quadratic() ? 2
+                            : smooth_            ? (sampled ? 4 : 6) * (curved() ? 1.3 : 1)
+                                                 : (sampled ? 60 : 150);
   const double part = sampled ? std::clamp(10 * std::sqrt(features_ / rows_), 0.006, 0.125) : 0.125;
   const double per_row = smooth_ ? iterations * (gram + 3 * pass + 30 + step_ / 2)
                                  : iterations * part * (gram / 4 + 3 * pass) + 8 * pass + 100;
@@ -122,7 +124,7 @@ double SolverCosts::mean_by_column() const {
   return stored > 0 ? std::exp(logarithms / stored) : 1.0;
 }
 
-/// 8 iterations for a smooth loss, 50 for a piecewise one, of products that are a pass forth and back over the rows (of a
+/// 2 iterations for the squared loss, 8 for another smooth one, 50 for a piecewise one, of products that are a pass forth and back over the rows (of a
 /// piecewise loss: a fifth of them) and a few over the columns. Products grow with the root of the condition number, less
 /// where the curvature falls with the margin; their number has an end that goes with the rank.
 double SolverCosts::newton_cg() const {
@@ -133,7 +135,8 @@ double SolverCosts::newton_cg() const {
   if (smooth_) {
     const double grown = curved() ? 3.5 * std::pow(condition, 0.2) : 3 * std::sqrt(condition);
     const double products = std::min(grown, std::max(10.0, 1.5 * rank));
-    return 8 * (rows_ * (30 + step_ / 2 + 3 * pass) + products * (2 * rows_ * pass + columns));
+    return (p_.loss->quadratic() ? 2 : 8) *
+           (rows_ * (30 + step_ / 2 + 3 * pass) + products * (2 * rows_ * pass + columns));
   }
   const double products = std::min(10 * std::pow(condition, 0.4), std::max(10.0, 0.5 * rank));
   return 50 * (rows_ * (20 + 1.5 * pass) + products * (0.2 * 2 * rows_ * pass + columns));

@@ -80,10 +80,11 @@ ScanStatement::ScanStatement(const std::string& query, const std::string& shard_
   servers_ = a.servers;
 }
 
-ScanCall ScanStatement::call(Datum question) const {
+ScanCall ScanStatement::call(const std::vector<Datum>& questions) const {
   ScanCall c = call_;
   c.text = text_.c_str();
-  c.constant = question;
+  c.constants = questions.data();
+  c.constant_count = static_cast<int>(questions.size());
   return c;
 }
 
@@ -133,7 +134,7 @@ std::vector<std::string> ScanStatement::feature_columns(const EncoderRules& rule
 
 ScanCall ScanStatement::profile_call(const EncoderRules& rules, bool with_label) {
   const std::vector<std::string> chosen = feature_columns(rules);
-  ScanCall c = call(0);
+  ScanCall c = call({});
   c.aggregate = own_function(function_, "margin_sum", {profile_type_});
   c.term = own_function(function_, "margin_profile", {JSONBOID, ANYOID});
   c.constant_type = InvalidOid;
@@ -143,7 +144,7 @@ ScanCall ScanStatement::profile_call(const EncoderRules& rules, bool with_label)
   return c;
 }
 
-ScanCall ScanStatement::encoder_call(Datum options) const {
+ScanCall ScanStatement::encoder_call(const std::vector<Datum>& options) const {
   ScanCall c = call(options);
   c.text = ungrouped_text_.c_str();
   std::vector<Oid> arguments{ANYOID, ANYOID, JSONBOID};

@@ -23,11 +23,11 @@ class ScanStatement {
   /// Error(invalid_option, wrong_type) for rules that name columns that there are not, or leave none.
   ScanCall profile_call(const EncoderRules& rules, bool with_label);
   const std::string& label_name() const { return label_name_; }
-  /// One encoder, of rows that one process gathers.
-  ScanCall encoder_call(Datum options) const;
+  /// One encoder, of rows that one process gathers; by one value, which must outlive the call.
+  ScanCall encoder_call(const std::vector<Datum>& options) const;
 
-  /// One result per shard, or one.
-  ScanCall call(Datum question) const;
+  /// One result for each question, per shard, or once. The questions must outlive the call.
+  ScanCall call(const std::vector<Datum>& questions) const;
   /// There is a column `shard`.
   bool by_shard() const { return by_shard_; }
   /// The foreign servers that the query reads from; empty for none.

@@ -29,12 +29,6 @@ SessionProgress progress_of(FunctionCallInfo fcinfo, const Options& settings) {
   return {settings.log_level, false, query_state<SelectionCall>(fcinfo).last_line};
 }
 
-void warn_of_unfinished(std::int64_t unfinished, std::size_t models) {
-  if (unfinished == 0) return;
-  warn(std::to_string(unfinished) + " of " + std::to_string(models) + " models did not reach their tolerance",
-       "Raise tolerance, max_iterations or max_seconds, leave out the smallest lambdas, or standardize the features.");
-}
-
 /// A setting in the options' own names.
 Value setting_of(const SettingScore& s, const SelectionOptions& options) {
   Value::Object object = options.grid[s.point].values;
@@ -185,20 +179,13 @@ MARGIN_FUNCTION(margin_path_final) {
   rows->options.erase("lambdas");
   rows->options.erase("initial");
   std::vector<Datum> values;
-  std::int64_t unfinished = 0, useless_ones = 0;
   for (margin::Model& model : models) {
-    unfinished += model.status != margin::Status::optimal;
-    useless_ones += useless(model, options.settings.tolerance);
     model.skipped = rows->skipped;
     model.encoder = rows->encoder;
     keep_options(model, rows->options);
     model.options["lambda"] = {lambdas[values.size()]};
     values.push_back(model_datum(fcinfo, model));
   }
-  warn_of_unfinished(unfinished, models.size());
-  // The largest lambdas of a path give models next to a constant by design: what says something is when all are.
-  if (useless_ones == static_cast<std::int64_t>(models.size()))
-    warn("no model of the path is 1 % better than a constant: predicting the same for every training row fits as well",
-         "Try smaller lambdas, standardize => true, or other features; margin_evaluate shows how good each is.");
+  warn_of_path(models, options.settings.tolerance);
   return composite_array(values);
 }

@@ -79,8 +79,10 @@ List* SqlSource::results(const ScanCall& call, bool by_shard, std::int64_t numbe
 }
 
 std::optional<Datum> SqlSource::encoder(Datum options) {
-  const List* const found = results(statement_.encoder_call(options), false, 1);
-  return list_length(found) == 1 ? std::optional(PointerGetDatum(linitial(found))) : std::nullopt;
+  const std::vector<Datum> of{options};
+  const List* const found = results(statement_.encoder_call(of), false, 1);
+  const bool made = list_length(found) == 1 && linitial(found) != nullptr;
+  return made ? std::optional(PointerGetDatum(linitial(found))) : std::nullopt;
 }
 
 Profile SqlSource::profile(const ScanCall& call, const Progress& progress) {
@@ -88,6 +90,7 @@ Profile SqlSource::profile(const ScanCall& call, const Progress& progress) {
   Profile all;
   ListCell* cell = nullptr;
   foreach (cell, states) {
+    if (lfirst(cell) == nullptr) continue;
     merge_state(PointerGetDatum(lfirst(cell)), all, progress);
     pfree(lfirst(cell));
   }
@@ -96,25 +99,32 @@ Profile SqlSource::profile(const ScanCall& call, const Progress& progress) {
 }
 
 Answer SqlSource::ask(const Question& question, const Progress& progress) {
+  return std::move(ask_all({question}, progress).front());
+}
+
+std::vector<Answer> SqlSource::ask_all(const std::vector<Question>& questions, const Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   progress.poll();
-  const Datum asked = scan_value(question.bytes(), question_type);
+  std::vector<Datum> asked;
+  for (const Question& question : questions) asked.push_back(scan_value(question.bytes(), question_type));
   List* const states = results(statement_.call(asked), statement_.by_shard(), scans_ + 1);
-  Answer answer;
-  ListCell* cell = nullptr;
-  foreach (cell, states) {
-    merge_state(PointerGetDatum(lfirst(cell)), answer, progress);
-    pfree(lfirst(cell));
+  std::vector<Answer> answers(questions.size());
+  for (int i = 0; i < list_length(states); ++i) {
+    void* const state = list_nth(states, i);
+    if (state == nullptr) continue;
+    merge_state(PointerGetDatum(state), answers[static_cast<std::size_t>(i) % answers.size()], progress);
+    pfree(state);
   }
   list_free(states);
-  pfree(DatumGetPointer(asked));
-  require_answer(question, answer, progress);
+  for (const Datum question : asked) pfree(DatumGetPointer(question));
+  for (std::size_t k = 0; k < answers.size(); ++k) require_answer(questions[k], answers[k], progress);
+  const Answer& first = answers.front();
   if (++scans_ == 1) {
-    without_rows_ = answer.rows() == 0;
-    one_class_ = question.outcome == Dataset::Outcome::classes && answer.classes().size() == 1;
+    without_rows_ = first.rows() == 0;
+    one_class_ = questions.front().outcome == Dataset::Outcome::classes && first.classes().size() == 1;
   }
-  session_.scan(scans_, answer.rows(), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  return answer;
+  session_.scan(scans_, first.rows(), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  return answers;
 }
 
 }  // namespace margin::pg

@@ -23,6 +23,7 @@ class SqlSource final : public RowSource {
   std::optional<Datum> encoder(Datum options);
 
   Answer ask(const Question& question, const Progress& progress) override;
+  std::vector<Answer> ask_all(const std::vector<Question>& questions, const Progress& progress) override;
 
   /// After the first scan: what a training returns nothing for.
   bool without_rows() const { return without_rows_; }

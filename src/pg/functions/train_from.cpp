@@ -1,9 +1,10 @@
-// train_margin_from(query [, options]): training on the rows of a query by a few scans of it; margin_scan_query(): the
-// statement of the first one.
+// train_margin_from(query [, options]): training on the rows of a query by a few scans of it; margin_path_from(): the same for
+// several lambdas in the same scans; margin_scan_query(): the statement of the first one.
 #include "core/loss/loss.hpp"
 #include "core/profile/profile_encoder.hpp"
-#include "core/scans/train_scans.hpp"
+#include "core/scans/train_together.hpp"
 #include "core/train/fold_encoding.hpp"
+#include "core/train/path.hpp"
 #include "pg/functions/group_errors.hpp"
 #include "pg/functions/sql_source.hpp"
 #include "pg/functions/training_warnings.hpp"
@@ -15,9 +16,9 @@
 namespace margin::pg {
 namespace {
 
-/// The arguments (query, options).
+/// The arguments (query, options); `of_path`: with a list of lambdas.
 struct Request {
-  explicit Request(FunctionCallInfo fcinfo) {
+  explicit Request(FunctionCallInfo fcinfo, bool of_path = false) {
     if (PG_ARGISNULL(0))
       throw Error(ErrorKind::null_value, "the query is NULL, expected the text of a SELECT",
                   "Give one SELECT of label, features and, optionally, weight.");
@@ -27,7 +28,16 @@ struct Request {
     const std::string_view text = payload(PG_GETARG_DATUM(0));
     query = text;
     if (PG_NARGS() > 1) options = options_from(PG_GETARG_DATUM(1));
-    settings = parse_options(options);
+    if (of_path) {
+      SelectionOptions path = parse_path(options);
+      settings = std::move(path.settings);
+      lambdas = std::move(path.lambdas);
+      if (lambdas.empty())
+        throw Error(ErrorKind::invalid_option, "margin_path_from needs the option \"lambdas\"",
+                    "Name them: '{\"lambdas\": [0.1, 0.01, 0.001]}'; margin_path makes a list of the rows.");
+    } else {
+      settings = parse_options(options);
+    }
     // Read here: what trains the rows that fit into memory need not know them.
     auto& given = settings.given;
     const auto of_scans = [](std::string_view name) { return name == "shard" || name == "sample_rows"; };
@@ -38,12 +48,13 @@ struct Request {
   std::string query;
   Value::Object options;
   Options settings;
+  std::vector<double> lambdas;
   Oid function;
 };
 
 /// What the statement of the encoder reads of the options.
 Value::Object encoder_options(Value::Object options) {
-  for (const char* name : {"shard", "sample_rows", "initial", "on_error"}) options.erase(name);
+  for (const char* name : {"shard", "sample_rows", "initial", "on_error", "lambdas"}) options.erase(name);
   return options;
 }
 
@@ -101,6 +112,35 @@ std::string encoder_text(ScanStatement& statement, const Request& request) {
              : statement.encoder_text(jsonb_from(encoder_options(request.options)));
 }
 
+/// Trains on what the query returns; false: there is no model, which is no error by the options, or the query has no rows.
+template <class Train>
+bool trained(Request& request, std::shared_ptr<const Encoder>& encoder, Train&& train) {
+  Options& settings = request.settings;
+  ScanStatement statement(request.query, settings.shard, request.function);
+  const bool about_margin = (features_of(settings) & feature::hard_margin) != 0;
+  SessionProgress::Clock::time_point last_line{};
+  SessionProgress progress(settings.log_level, about_margin, last_line);
+  SqlSource source(statement, progress, settings.null_for_error);
+  require_options_of_rows(statement, settings);
+  bool without_rows = false;
+  const auto error = row_error([&] {
+    if (statement.of_rows()) {
+      encoder = scanned_encoder(statement, source, request, progress);
+      without_rows = encoder == nullptr;
+      if (without_rows) return;
+      settings.standardize = false;
+      name_features(settings, *encoder);
+    }
+    train(source, progress, MemoryBudget(memory_limit()));
+  });
+  if (without_rows) return false;
+  if (!error.has_value()) return true;
+  if (source.without_rows() || (source.one_class() && settings.null_for_one_class)) return false;
+  if (!settings.null_for_error) throw Error(*error);
+  warn("the query has no model: " + error->message(), error->detail() + " The result is NULL.");
+  return false;
+}
+
 }  // namespace
 }  // namespace margin::pg
 
@@ -108,36 +148,40 @@ using namespace margin::pg;
 
 MARGIN_FUNCTION(train_margin_from) {
   Request request(fcinfo);
-  margin::Options& settings = request.settings;
-  ScanStatement statement(request.query, settings.shard, request.function);
-  const bool about_margin = (margin::features_of(settings) & margin::feature::hard_margin) != 0;
-  SessionProgress::Clock::time_point last_line{};
-  SessionProgress progress(settings.log_level, about_margin, last_line);
-  SqlSource source(statement, progress, settings.null_for_error);
+  std::shared_ptr<const margin::Encoder> encoder;
   margin::Model model;
-  require_options_of_rows(statement, settings);
-  bool without_rows = false;
-  const auto error = row_error([&] {
-    std::shared_ptr<const margin::Encoder> encoder;
-    if (statement.of_rows()) {
-      encoder = scanned_encoder(statement, source, request, progress);
-      without_rows = encoder == nullptr;
-      if (without_rows) return;
-      settings.standardize = false;
-      margin::name_features(settings, *encoder);
-    }
-    model = margin::train_scans(source, settings, progress, margin::MemoryBudget(memory_limit()));
-    model.encoder = std::move(encoder);
-  });
-  if (without_rows) PG_RETURN_NULL();
-  if (error.has_value()) {
-    if (source.without_rows() || (source.one_class() && settings.null_for_one_class)) PG_RETURN_NULL();
-    if (!settings.null_for_error) throw margin::Error(*error);
-    warn("the query has no model: " + error->message(), error->detail() + " The result is NULL.");
-    PG_RETURN_NULL();
-  }
-  TrainingWarnings().give(model, settings);
+  const auto train = [&](SqlSource& source, const SessionProgress& progress, margin::MemoryBudget memory) {
+    model = margin::train_scans(source, request.settings, progress, memory);
+  };
+  if (!trained(request, encoder, train)) PG_RETURN_NULL();
+  model.encoder = std::move(encoder);
+  TrainingWarnings().give(model, request.settings);
   return trained_model(fcinfo, model, std::move(request.options));
+}
+
+MARGIN_FUNCTION(margin_path_from) {
+  Request request(fcinfo, true);
+  std::shared_ptr<const margin::Encoder> encoder;
+  std::vector<margin::Model> models;
+  const auto train = [&](SqlSource& source, const SessionProgress& progress, margin::MemoryBudget memory) {
+    std::vector<margin::Options> settings;
+    for (const double lambda : request.lambdas) {
+      settings.push_back(request.settings);
+      settings.back().lambda = lambda;
+    }
+    models = margin::train_together(source, settings, progress, memory);
+  };
+  if (!trained(request, encoder, train)) PG_RETURN_NULL();
+  for (const char* name : {"lambdas", "initial"}) request.options.erase(name);
+  std::vector<Datum> values;
+  for (margin::Model& model : models) {
+    model.encoder = encoder;
+    keep_options(model, request.options);
+    model.options["lambda"] = {request.lambdas[values.size()]};
+    values.push_back(model_datum(fcinfo, model));
+  }
+  warn_of_path(models, request.settings.tolerance);
+  return composite_array(values);
 }
 
 MARGIN_FUNCTION(margin_scan_query) {

@@ -170,4 +170,23 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Options& op
                   "interval are valid.");
 }
 
+void warn_of_unfinished(std::int64_t unfinished, std::size_t models) {
+  if (unfinished == 0) return;
+  warn(std::to_string(unfinished) + " of " + std::to_string(models) + " models did not reach their tolerance",
+       "Raise tolerance, max_iterations or max_seconds, leave out the smallest lambdas, or standardize the features.");
+}
+
+void warn_of_path(const std::vector<Model>& models, double tolerance) {
+  std::int64_t unfinished = 0, useless_ones = 0;
+  for (const Model& model : models) {
+    unfinished += model.status != Status::optimal;
+    useless_ones += useless(model, tolerance);
+  }
+  warn_of_unfinished(unfinished, models.size());
+  // The largest lambdas of a path give models next to a constant by design: what says something is when all are.
+  if (useless_ones == static_cast<std::int64_t>(models.size()))
+    warn("no model of the path is 1 % better than a constant: predicting the same for every training row fits as well",
+         "Try smaller lambdas, standardize => true, or other features; margin_evaluate shows how good each is.");
+}
+
 }  // namespace margin::pg

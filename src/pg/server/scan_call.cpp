@@ -102,8 +102,9 @@ Expr* profile_of(Query* query, const ScanCall& call) {
   return aggregate_of(call.aggregate, list_make1(call_of(call.term, arguments)));
 }
 
-Expr* target_of(Query* query, const ScanCall& call) {
-  if (!OidIsValid(call.constant_type)) return profile_of(query, call);
+/// The aggregates, one for each constant: what they take of a row is one expression, which the server evaluates for each.
+List* targets_of(Query* query, const ScanCall& call) {
+  if (!OidIsValid(call.constant_type)) return list_make1(profile_of(query, call));
   Expr* features = nullptr;
   if (OidIsValid(call.encode))
     features = call_of(call.encode, lcons(constant_of(JSONBOID, call.encoder), row_arguments(query, call)));
@@ -115,9 +116,15 @@ Expr* target_of(Query* query, const ScanCall& call) {
     row = lappend(row, coerce_to_target_type(nullptr, weight, exprType(weight), FLOAT8OID, -1, COERCION_IMPLICIT,
                                              COERCE_IMPLICIT_CAST, -1));
   }
-  Expr* const constant = constant_of(call.constant_type, call.constant);
-  if (!OidIsValid(call.term)) return aggregate_of(call.aggregate, lappend(row, constant));
-  return aggregate_of(call.aggregate, list_make1(call_of(call.term, lcons(constant, row))));
+  List* targets = NIL;
+  for (int i = 0; i < call.constant_count; ++i) {
+    Expr* const constant = constant_of(call.constant_type, call.constants[i]);
+    List* const own = static_cast<List*>(copyObjectImpl(row));
+    List* const arguments =
+        OidIsValid(call.term) ? list_make1(call_of(call.term, lcons(constant, own))) : lappend(own, constant);
+    targets = lappend(targets, aggregate_of(call.aggregate, arguments));
+  }
+  return targets;
 }
 
 PlannedStmt* plan_of(const ScanCall& call) {
@@ -128,7 +135,17 @@ PlannedStmt* plan_of(const ScanCall& call) {
   List* queries = pg_analyze_and_rewrite(raw, call.text, nullptr, 0, nullptr);
 #endif
   auto* query = linitial_node(Query, queries);
-  linitial_node(TargetEntry, query->targetList)->expr = target_of(query, call);
+  // The 1 is the first of them; what the statement groups by stands behind, out of sight.
+  List* const targets = targets_of(query, call);
+  linitial_node(TargetEntry, query->targetList)->expr = static_cast<Expr*>(linitial(targets));
+  for (int i = 1; i < list_length(targets); ++i) {
+    ListCell* cell = nullptr;
+    foreach (cell, query->targetList)
+      if (static_cast<TargetEntry*>(lfirst(cell))->resjunk) ++static_cast<TargetEntry*>(lfirst(cell))->resno;
+    query->targetList = list_insert_nth(query->targetList, i,
+                                        makeTargetEntry(static_cast<Expr*>(list_nth(targets, i)),
+                                                        static_cast<AttrNumber>(i + 1), pstrdup("sum"), false));
+  }
   query->hasAggs = true;
 #if PG_VERSION_NUM >= 190000
   PlannedStmt* plan = pg_plan_query(query, call.text, CURSOR_OPT_PARALLEL_OK, nullptr, nullptr);
@@ -162,15 +179,17 @@ Oid fetched_table(const Plan* plan, const List* tables) {
 struct Collector {
   DestReceiver receiver;
   List* values;
+  int columns;
   MemoryContext context;
 
   static bool receive(TupleTableSlot* slot, DestReceiver* self) {
     auto* c = reinterpret_cast<Collector*>(self);
-    bool null = false;
-    const Datum value = slot_getattr(slot, 1, &null);
-    if (null) return true;
     MemoryContext executor = MemoryContextSwitchTo(c->context);
-    c->values = lappend(c->values, DatumGetPointer(datumCopy(value, false, -1)));
+    for (int i = 1; i <= c->columns; ++i) {
+      bool null = false;
+      const Datum value = slot_getattr(slot, i, &null);
+      c->values = lappend(c->values, null ? nullptr : DatumGetPointer(datumCopy(value, false, -1)));
+    }
     MemoryContextSwitchTo(executor);
     return true;
   }
@@ -243,6 +262,7 @@ Oid own_function(Oid caller, const char* name, const std::vector<Oid>& types) {
 List* rows_of(const ScanCall& call) {
   Collector collector{};
   collector.context = CurrentMemoryContext;
+  collector.columns = std::max(1, call.constant_count);
   collector.receiver.receiveSlot = Collector::receive;
   collector.receiver.rStartup = [](DestReceiver*, int, TupleDesc) {};
   collector.receiver.rShutdown = [](DestReceiver*) {};

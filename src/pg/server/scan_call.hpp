@@ -17,7 +17,7 @@ struct RowColumns {
 };
 RowColumns columns_of_row(const Query* query, int column);
 
-/// One aggregate over the rows of a query: aggregate(term(constant, label, features [, weight])); aggregate(term(names, columns...))
+/// Aggregates over the rows of a query: aggregate(term(constant, label, features [, weight])); aggregate(term(names, columns...))
 /// of a profile; or aggregate(label, features [, weight], constant) where there is no term.
 struct ScanCall {
   const char*
@@ -25,8 +25,9 @@ struct ScanCall {
   Oid aggregate, term;
   Oid encode;  // of features: encode(encoder, features), or encode(encoder, names, columns...); InvalidOid for none
   Datum encoder;
-  Oid constant_type;  // InvalidOid: the call is of a profile
-  Datum constant;
+  Oid constant_type;       // InvalidOid: the call is of a profile
+  const Datum* constants;  // one aggregate for each
+  int constant_count;
   int label, features, weight;  // columns of the query from 1 on; 0 for no weight
   Datum names;                  // jsonb, for `columns`
   const char* const* columns;   // of the row of features, in place of it; null: the row itself
@@ -37,8 +38,8 @@ struct ScanCall {
       fetched;  // set to a foreign table whose rows come here, rather than what its server makes of them; null: nobody asks
 };
 
-/// Runs it, read-only and in the active snapshot: the results that are not NULL, pointers to copies in the current
-/// memory context. Only inside of backend().
+/// Runs it, read-only and in the active snapshot: the results row by row, pointers to copies in the current memory context, null for
+/// NULL. Only inside of backend().
 List* rows_of(const ScanCall& call);
 
 }  // namespace margin::pg

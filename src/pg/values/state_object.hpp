@@ -2,6 +2,8 @@
 // Profile, which every row changes in place. Whoever stores or sends it gets its bytes.
 #pragma once
 
+#include <optional>
+
 #include "pg/server/interrupts.hpp"
 #include "pg/server/memory.hpp"
 #include "pg/values/scan_values.hpp"
@@ -116,19 +118,23 @@ class StateArgument {
       state_ = &object->content->state;
       object_ = EOHPGetRWDatum(&object->header);
     } else if (!null) {
-      read_state(own_, scan_bytes(PG_GETARG_DATUM(0)), InterruptProgress());
+      read_state(own_.emplace(), scan_bytes(PG_GETARG_DATUM(0)), InterruptProgress());
+    } else {
+      own_.emplace();
     }
+    if (own_.has_value()) state_ = &*own_;
   }
   StateArgument(const StateArgument&) = delete;
   StateArgument& operator=(const StateArgument&) = delete;
 
   T& state() { return *state_; }
   /// The state for the next step: of an aggregate the same object, otherwise a value.
-  Datum result() { return object_ != 0 ? object_ : scan_value(own_.bytes(InterruptProgress()), state_name(own_)); }
+  Datum result() { return object_ != 0 ? object_ : scan_value(own_->bytes(InterruptProgress()), state_name(*own_)); }
 
  private:
-  T own_;
-  T* state_ = &own_;
+  std::optional<T>
+      own_;  // outside of an aggregate alone: a state takes a while to make, and there is one call for each row
+  T* state_ = nullptr;
   Datum object_ = 0;  // of an aggregate
 };
 

@@ -1,0 +1,75 @@
+// What solvers are expected to cost moves with the problem as what they do.
+#include "core/solvers/solver_costs.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/problem/problem.hpp"
+#include "risk_problems.hpp"
+
+namespace margin {
+namespace {
+
+using testing::normal;
+
+/// Gaussian rows, of which the first column is so many times as large.
+Dataset rows_of(int n, int d, double first = 1, Dataset::Outcome outcome = Dataset::Outcome::classes) {
+  Random random(12);
+  Dataset data(outcome);
+  for (int c = 0; c < 2 && outcome == Dataset::Outcome::classes; ++c) data.classes().intern(std::to_string(c), c);
+  for (int i = 0; i < n; ++i) {
+    std::vector<double> x(static_cast<std::size_t>(d));
+    for (double& v : x) v = normal(random);
+    const double side = x[1];
+    x[0] *= first;
+    if (outcome == Dataset::Outcome::classes)
+      data.append(dense_row(x.data(), d), i < 2 ? i : side > 0);
+    else
+      data.append(dense_row(x.data(), d), side);
+  }
+  return data;
+}
+
+Options at(double lambda, const std::string& loss) {
+  Options s;
+  s.lambda = lambda;
+  s.loss = loss;
+  return s;
+}
+
+template <class F>
+double of(const Dataset& data, const Options& s, F&& figure) {
+  const Problem p = make_problem(data, s);
+  return figure(SolverCosts(p));
+}
+
+const auto epochs = [](const SolverCosts& c) { return c.expected_epochs(); };
+const auto cg = [](const SolverCosts& c) { return c.newton_cg() / c.epoch(); };
+const auto newton = [](const SolverCosts& c) { return c.newton() / c.epoch(); };
+
+TEST(SolverCosts, EpochsGrowAsLambdaFallsUnlessRowsAreFew) {
+  const Dataset many = rows_of(4000, 20), few = rows_of(100, 300);
+  for (const std::string loss : {"hinge", "logistic", "squared_hinge"}) {
+    EXPECT_LT(of(many, at(1, loss), epochs), 10) << loss;
+    EXPECT_GT(of(many, at(1e-6, loss), epochs), 100 * of(many, at(1e-3, loss), epochs)) << loss;
+    EXPECT_LE(of(few, at(1e-9, loss), epochs), 100) << loss;
+    EXPECT_EQ(of(few, at(1e-9, loss), epochs), of(few, at(1e-12, loss), epochs)) << loss;
+  }
+}
+
+TEST(SolverCosts, ConjugateGradientsCostMoreAsLambdaFallsButNotForOneLargeColumn) {
+  const Dataset data = rows_of(300, 400), large = rows_of(300, 400, 1e4);
+  for (const std::string loss : {"hinge", "logistic", "squared_hinge"}) {
+    EXPECT_GT(of(data, at(1e-5, loss), cg), 2 * of(data, at(1e-1, loss), cg)) << loss;
+    EXPECT_LT(of(large, at(1e-3, loss), cg), 1.5 * of(data, at(1e-3, loss), cg)) << loss;
+    EXPECT_LT(of(data, at(1e-12, loss), cg), 1e6) << loss;  // no more products than the rank asks for
+  }
+}
+
+TEST(SolverCosts, TheSquaredLossTakesFewIterations) {
+  const Dataset targets = rows_of(2000, 30, 1, Dataset::Outcome::targets);
+  EXPECT_LT(2 * of(targets, at(0.1, "squared"), newton), of(targets, at(0.1, "huber"), newton));
+  EXPECT_LT(2 * of(targets, at(0.1, "squared"), cg), of(targets, at(0.1, "huber"), cg));
+}
+
+}  // namespace
+}  // namespace margin

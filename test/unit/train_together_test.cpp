@@ -1,0 +1,120 @@
+// Trainings that share scans are the trainings alone, in as many scans as the longest of them takes.
+#include "core/scans/train_together.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "risk_problems.hpp"
+#include "three_parts.hpp"
+
+namespace margin {
+namespace {
+
+using testing::normal;
+using testing::ThreeParts;
+
+/// Counts the scans, of several questions each, and how many there were at most.
+class Shared final : public RowSource {
+ public:
+  explicit Shared(const Dataset& rows) : rows_(rows) {}
+  Answer ask(const Question& question, const Progress& progress) override { return rows_.ask(question, progress); }
+  std::vector<Answer> ask_all(const std::vector<Question>& questions, const Progress& progress) override {
+    ++scans;
+    most = std::max(most, questions.size());
+    return RowSource::ask_all(questions, progress);
+  }
+  int scans = 0;
+  std::size_t most = 0;
+
+ private:
+  ThreeParts rows_;
+};
+
+Dataset rows_of(Dataset::Outcome outcome) {
+  Random random(4);
+  Dataset data(outcome);
+  for (int c = 0; c < 2 && outcome == Dataset::Outcome::classes; ++c) data.classes().intern(std::to_string(c), c);
+  for (int i = 0; i < 3000; ++i) {
+    const std::vector<double> x = {normal(random), normal(random), normal(random)};
+    const double score = x[0] - 0.5 * x[1] + normal(random);
+    if (outcome == Dataset::Outcome::classes)
+      data.append(dense_row(x.data(), 3), i < 2 ? i : score > 0);
+    else
+      data.append(dense_row(x.data(), 3), score);
+  }
+  return data;
+}
+
+std::vector<Options> at(const std::string& loss, const std::vector<double>& lambdas) {
+  std::vector<Options> settings;
+  for (const double lambda : lambdas) {
+    Options s;
+    s.loss = loss;
+    s.lambda = lambda;
+    s.tolerance = 1e-6;
+    s.sample_rows = 200;
+    settings.push_back(s);
+  }
+  return settings;
+}
+
+TEST(TrainTogether, IsTheTrainingsAloneInTheScansOfTheLongest) {
+  for (const std::string loss : {"logistic", "hinge", "squared_hinge", "squared", "absolute", "huber"}) {
+    Options any;
+    any.loss = loss;
+    any.lambda = 1;
+    const Dataset rows = rows_of(outcome_of(any));
+    const std::vector<Options> settings = at(loss, {1.0, 0.1, 0.01, 1e-4});
+    Shared source(rows);
+    const std::vector<Model> models = train_together(source, settings, {}, MemoryBudget(4e8));
+    ASSERT_EQ(models.size(), 4U);
+    std::int64_t longest = 0;
+    for (std::size_t k = 0; k < models.size(); ++k) {
+      ThreeParts own(rows);
+      const Model alone = train_scans(own, settings[k], {}, MemoryBudget(1e8));
+      EXPECT_EQ(models[k].weights, alone.weights) << loss << k;
+      EXPECT_EQ(models[k].intercept, alone.intercept) << loss << k;
+      EXPECT_EQ(models[k].certificate.lower, alone.certificate.lower) << loss << k;
+      EXPECT_EQ(models[k].certificate.upper, alone.certificate.upper) << loss << k;
+      EXPECT_EQ(models[k].status, Status::optimal) << loss << k;
+      EXPECT_EQ(models[k].iterations, alone.iterations) << loss << k;
+      longest = std::max<std::int64_t>(longest, own.scans);
+    }
+    EXPECT_EQ(source.scans, longest) << loss;
+    EXPECT_LE(source.most, 4U) << loss;
+  }
+}
+
+TEST(TrainTogether, TakesSoManyAtATimeAndKeepsTheirOrder) {
+  const Dataset rows = rows_of(Dataset::Outcome::targets);
+  std::vector<double> lambdas;
+  for (std::size_t k = 0; k <= most_together; ++k) lambdas.push_back(1.0 / static_cast<double>(1 + k));
+  Shared source(rows);
+  const std::vector<Model> models = train_together(source, at("squared", lambdas), {});
+  ASSERT_EQ(models.size(), most_together + 1);
+  EXPECT_LE(source.most, most_together);
+  for (std::size_t k = 1; k < models.size(); ++k) EXPECT_GT(models[k].weights(0, 0), models[k - 1].weights(0, 0)) << k;
+}
+
+TEST(TrainTogether, ThrowsWhatATrainingAloneThrows) {
+  const Dataset rows = rows_of(Dataset::Outcome::classes);
+  std::vector<Options> settings = at("hinge", {0.1, 0.01});
+  settings[1].dual_weights = true;
+  Shared source(rows);
+  EXPECT_THROW(train_together(source, settings, {}), Error);
+  EXPECT_TRUE(train_together(source, {}, {}).empty());
+}
+
+/// A training that is stopped by the clock asks other questions the second time.
+TEST(TrainTogether, GoesOnWhereTheClockHadItsSay) {
+  const Dataset rows = rows_of(Dataset::Outcome::classes);
+  std::vector<Options> settings = at("hinge", {0.1, 1e-5});
+  for (Options& s : settings) s.max_seconds = 1e-3;
+  Shared source(rows);
+  const std::vector<Model> models = train_together(source, settings, {});
+  for (const Model& m : models) EXPECT_LE(m.certificate.lower, m.certificate.upper);
+}
+
+}  // namespace
+}  // namespace margin
