@@ -128,6 +128,7 @@ my @in_turn = (@trainings, $reproducer, $long,
 	q(SET margin.memory_limit = '8MB' \; SELECT train_margin(y, x, '{"lambda": 0.1, "loss": "logistic", "tolerance": 0.2}') FROM (SELECT y, x FROM many UNION ALL SELECT y, x FROM many UNION ALL SELECT y, x FROM many) AS s \; RESET margin.memory_limit),
 	q(SELECT train_margin_from('SELECT y, x FROM points', '{"lambda": 0.1, "loss": "logistic", "sample_rows": 10}')),
 	q(SELECT train_margin_from('SELECT y, x, k FROM points', '{"lambda": 0.1, "loss": "logistic", "shard": "k", "sample_rows": 10, "on_error": "null"}')),
+	q(SELECT margin_path_from('SELECT y, x, k FROM points', '{"lambdas": [0.1, 0.01], "loss": "logistic", "shard": "k", "sample_rows": 10}')),
 	q(SELECT train_margin_from('SELECT y, p FROM labelled', '{"lambda": 0.1, "loss": "hinge"}')),
 	q(SELECT margin_update(m, true, ARRAY[1, 2, 3, 4]::float8[], false) FROM curved), q(SELECT margin_path(y, x) FROM points), 'SELECT margin_cross_validate(y, x) FROM points',
 	'SELECT margin_fourier(x, 400, 0.1) FROM points', 'SELECT margin_predict(m, x) FROM models, points WHERE models.id IN (2, 3)');

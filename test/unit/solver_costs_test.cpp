@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/problem/problem.hpp"
 #include "risk_problems.hpp"
 
@@ -63,6 +65,18 @@ TEST(SolverCosts, ConjugateGradientsCostMoreAsLambdaFallsButNotForOneLargeColumn
     EXPECT_LT(of(large, at(1e-3, loss), cg), 1.5 * of(data, at(1e-3, loss), cg)) << loss;
     EXPECT_LT(of(data, at(1e-12, loss), cg), 1e6) << loss;  // no more products than the rank asks for
   }
+}
+
+/// Where the arithmetic ends, costs are still numbers to choose by.
+TEST(SolverCosts, AreNumbersAtAnyScale) {
+  for (const double first : {1e-150, 1e150})
+    for (const double lambda : {1e-300, 1e300})
+      for (const std::string loss : {"hinge", "logistic", "squared_hinge"}) {
+        const Dataset data = rows_of(50, 20, first);
+        for (const double cost :
+             {of(data, at(lambda, loss), epochs), of(data, at(lambda, loss), cg), of(data, at(lambda, loss), newton)})
+          EXPECT_TRUE(std::isfinite(cost) && cost > 0) << first << " " << lambda << " " << loss << " " << cost;
+      }
 }
 
 TEST(SolverCosts, TheSquaredLossTakesFewIterations) {

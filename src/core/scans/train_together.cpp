@@ -16,8 +16,6 @@ namespace margin {
 
 namespace {
 
-constexpr double most_memory = 4e9;  // of all where there is no limit
-
 /// What the training stops with that asks it.
 struct NotAnswered {
   std::string question;
@@ -87,7 +85,8 @@ std::vector<Model> train_together(RowSource& source, const std::vector<Options>&
   for (std::size_t begin = 0; begin < settings.size(); begin += most_together) {
     const auto start = std::chrono::steady_clock::now();
     const std::size_t count = std::min(most_together, settings.size() - begin);
-    const MemoryBudget each(std::min(memory.left_or(most_memory), most_memory) / static_cast<double>(count));
+    const double limit = memory.left_or(-1);
+    const MemoryBudget each(limit < 0 ? limit : limit / static_cast<double>(count));
     std::vector<Training> trainings;
     for (std::size_t k = 0; k < count; ++k) trainings.push_back({&settings[begin + k]});
     std::vector<Training*> waiting;

@@ -7,7 +7,7 @@
 
 namespace margin {
 
-/// Trainings that share a scan; what each may hold in memory is so small a part.
+/// Trainings that share a scan, and what they may hold in memory.
 constexpr std::size_t most_together = 32;
 
 /// The models of train_scans() for each of the settings, in their order. With few settings it takes as many scans as the longest

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <unordered_map>
 
 #include "core/data/pair_histograms.hpp"
@@ -67,7 +68,8 @@ double SolverCosts::mean_size() const {
   const SampledRows sample(p_, 1000);
   double size = 0;
   sample.for_each([&](const Row& x, double weight) { size += weight * (squared_norm(x) + constant); });
-  return size / sample.count / p_.lambda / p_.total_weight / (smooth_ ? p_.smoothness() : 1.0);
+  const double s = size / sample.count / p_.lambda / p_.total_weight / (smooth_ ? p_.smoothness() : 1.0);
+  return s >= 0 ? s : std::numeric_limits<double>::infinity();  // of numbers beyond those of doubles
 }
 
 /// Losses whose curvature falls with the margin take fewer. Rows of independent features have a dual that is well
@@ -121,7 +123,8 @@ double SolverCosts::mean_by_column() const {
     logarithms += std::log1p(unit * sum);
     ++stored;
   });
-  return stored > 0 ? std::exp(logarithms / stored) : 1.0;
+  const double mean = stored > 0 ? std::exp(logarithms / stored) : 1.0;
+  return mean >= 1 ? mean : 1.0;
 }
 
 /// 2 iterations for the squared loss, 8 for another smooth one, 50 for a piecewise one, of products that are a pass forth and back over the rows (of a
