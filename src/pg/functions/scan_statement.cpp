@@ -45,6 +45,8 @@ ScanStatement::ScanStatement(const std::string& query, const std::string& shard_
   const QueryColumns c = columns_of(a, shard_name);
   if (c.of[weight] >= 0) require_number(a, c.of[weight]);
 
+  const char* const name = backend([=] { return get_func_name(function); });
+  caller_ = name == nullptr ? "" : name;
   const Oid schema = backend([=] { return get_func_namespace(function); });
   const char* const space = backend([=] { return get_namespace_name(schema); });
   prefix_ = quoted(space == nullptr ? "" : space) + ".";

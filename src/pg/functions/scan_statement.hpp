@@ -30,6 +30,8 @@ class ScanStatement {
   ScanCall call(const std::vector<Datum>& questions) const;
   /// There is a column `shard`.
   bool by_shard() const { return by_shard_; }
+  /// The function that asks, by its name.
+  const std::string& caller() const { return caller_; }
   /// The foreign servers that the query reads from; empty for none.
   const std::string& servers() const { return servers_; }
 
@@ -48,7 +50,7 @@ class ScanStatement {
   void name_columns(ScanCall& call, const std::vector<std::string>& columns) const;
 
   std::string weight_, from_, group_, prefix_;  // parts of statements for people
-  std::string text_, ungrouped_text_, servers_, label_name_;
+  std::string text_, ungrouped_text_, servers_, caller_, label_name_;
   std::vector<RowColumn> row_;  // the columns of the row; none where they are not known before it is there
   Oid function_, question_type_, profile_type_;
   ScanCall call_{};

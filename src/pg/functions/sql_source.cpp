@@ -15,7 +15,7 @@ struct Scan {
   ScanCall call;
   bool by_shard;
   std::int64_t number;
-  const char* servers;
+  const char *caller, *servers;
 };
 
 /// Which scan it was, for errors in the middle of it; and the servers, as a lost connection is reported without its name.
@@ -30,7 +30,7 @@ void describe(void* argument) {
     internalerrposition(position);
     internalerrquery(scan->call.text);
   }
-  errcontext("scan %lld of train_margin_from%s%s", static_cast<long long>(scan->number), from, scan->servers);
+  errcontext("scan %lld of %s%s%s", static_cast<long long>(scan->number), scan->caller, from, scan->servers);
 }
 
 /// By shards the parts of a partitioned table are to be aggregated where they are, which the server does only when it is
@@ -68,7 +68,7 @@ void warn_of_fetched(Oid table) {
 
 /// Of one run of the statement, in the current memory context.
 List* SqlSource::results(const ScanCall& call, bool by_shard, std::int64_t number) {
-  Scan scan{call, by_shard, number, statement_.servers().c_str()};
+  Scan scan{call, by_shard, number, statement_.caller().c_str(), statement_.servers().c_str()};
   Oid fetched = InvalidOid;
   if (by_shard && number == 1) scan.call.fetched = &fetched;
   const auto run_it = [=] { return run(scan); };
