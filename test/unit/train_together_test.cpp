@@ -97,6 +97,16 @@ TEST(TrainTogether, TakesSoManyAtATimeAndKeepsTheirOrder) {
   for (std::size_t k = 1; k < models.size(); ++k) EXPECT_GT(models[k].weights(0, 0), models[k - 1].weights(0, 0)) << k;
 }
 
+TEST(TrainTogether, ReadsRowsOnceThatTheSampleHolds) {
+  const Dataset rows = rows_of(Dataset::Outcome::classes);
+  std::vector<Options> settings = at("hinge", {0.1, 0.01});
+  for (Options& s : settings) s.sample_rows.reset();
+  Shared source(rows);
+  EXPECT_EQ(train_together(source, settings, {}).size(), 2U);
+  EXPECT_EQ(source.scans, 1);
+  EXPECT_EQ(source.most, 1U);
+}
+
 TEST(TrainTogether, ThrowsWhatATrainingAloneThrows) {
   const Dataset rows = rows_of(Dataset::Outcome::classes);
   std::vector<Options> settings = at("hinge", {0.1, 0.01});
@@ -113,6 +123,7 @@ TEST(TrainTogether, GoesOnWhereTheClockHadItsSay) {
   for (Options& s : settings) s.max_seconds = 1e-3;
   Shared source(rows);
   const std::vector<Model> models = train_together(source, settings, {});
+  EXPECT_EQ(models.size(), 2U);
   for (const Model& m : models) EXPECT_LE(m.certificate.lower, m.certificate.upper);
 }
 

@@ -67,7 +67,10 @@ Plan make_plan(const Problem& p, double memory) {
     plan.second_epochs = epochs;
   };
   consider(newton, [&] { return costs.newton(); });
-  consider(newton_cg, [&] { return costs.newton_cg(); });
+  consider(newton_cg, [&] {
+    return costs.newton_cg(plan.second != nullptr ? plan.second_epochs * epoch
+                                                  : std::numeric_limits<double>::infinity());
+  });
   if (p.data.codes() == nullptr) consider(interior_point, [&] { return costs.interior_point(); });
   return plan;
 }

@@ -127,22 +127,26 @@ double SolverCosts::mean_by_column() const {
   return mean >= 1 ? mean : 1.0;
 }
 
-/// 2 iterations for the squared loss, 8 for another smooth one, 50 for a piecewise one, of products that are a pass forth and back over the rows (of a
-/// piecewise loss: a fifth of them) and a few over the columns. Products grow with the root of the condition number, less
+/// 2 iterations for the squared loss, 8 for another smooth one, 50 for a piecewise one, of products that are a pass forth and
+/// back over the rows (of a piecewise loss: a fifth of them) and a few over the columns. Products grow with the root of the condition number, less
 /// where the curvature falls with the margin; their number has an end that goes with the rank.
-double SolverCosts::newton_cg() const {
+double SolverCosts::newton_cg(double enough) const {
   if (p_.data.codes() != nullptr)
     return coded(10 * (2 * (smooth_ ? 1 : 0.125) * rows_ * (10 + 0.7 * stored_) + 4 * features_));
   const double pass = 10 + stored_ * (sparse_ ? 1.0 : 0.15), columns = 4 * features_;
-  const double rank = std::min(rows_, features_), condition = mean_by_column();
-  if (smooth_) {
-    const double grown = curved() ? 3.5 * std::pow(condition, 0.2) : 3 * std::sqrt(condition);
-    const double products = std::min(grown, std::max(10.0, 1.5 * rank));
-    return (p_.loss->quadratic() ? 2 : 8) *
-           (rows_ * (30 + step_ / 2 + 3 * pass) + products * (2 * rows_ * pass + columns));
-  }
-  const double products = std::min(10 * std::pow(condition, 0.4), std::max(10.0, 0.5 * rank));
-  return 50 * (rows_ * (20 + 1.5 * pass) + products * (0.2 * 2 * rows_ * pass + columns));
+  const double rank = std::min(rows_, features_);
+  const auto cost = [&](double condition) {
+    if (smooth_) {
+      const double grown = curved() ? 3.5 * std::pow(condition, 0.2) : 3 * std::sqrt(condition);
+      const double products = std::min(grown, std::max(10.0, 1.5 * rank));
+      return (p_.loss->quadratic() ? 2 : 8) *
+             (rows_ * (30 + step_ / 2 + 3 * pass) + products * (2 * rows_ * pass + columns));
+    }
+    const double products = std::min(10 * std::pow(condition, 0.4), std::max(10.0, 0.5 * rank));
+    return 50 * (rows_ * (20 + 1.5 * pass) + products * (0.2 * 2 * rows_ * pass + columns));
+  };
+  const double least = cost(1);  // what small groups of rows need not be looked at for
+  return least >= enough ? least : cost(mean_by_column());
 }
 
 /// Some 25 steps, each with a matrix of all rows and a few passes.

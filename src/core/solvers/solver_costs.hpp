@@ -1,6 +1,8 @@
 // What the solvers of a soft margin are expected to cost.
 #pragma once
 
+#include <limits>
+
 #include "core/problem/problem.hpp"
 
 namespace margin {
@@ -14,7 +16,8 @@ class SolverCosts {
   double epoch() const;
   double expected_epochs() const;
   double newton() const;
-  double newton_cg() const;
+  double newton_cg(
+      double enough = std::numeric_limits<double>::infinity()) const;  ///< from `enough` on, no more than that
   double interior_point() const;
 
  private:
