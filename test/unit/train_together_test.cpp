@@ -14,7 +14,7 @@ namespace {
 using testing::normal;
 using testing::ThreeParts;
 
-/// Counts the scans, of several questions each, and how many there were at most.
+/// Counts the scans, of several questions each, and of how many terms a row had at most.
 class Shared final : public RowSource {
  public:
   explicit Shared(const Dataset& rows) : rows_(rows) {}
@@ -73,16 +73,17 @@ TEST(TrainTogether, IsTheTrainingsAloneInTheScansOfTheLongest) {
     for (std::size_t k = 0; k < models.size(); ++k) {
       ThreeParts own(rows);
       const Model alone = train_scans(own, settings[k], {}, MemoryBudget(1e8));
-      EXPECT_EQ(models[k].weights, alone.weights) << loss << k;
-      EXPECT_EQ(models[k].intercept, alone.intercept) << loss << k;
-      EXPECT_EQ(models[k].certificate.lower, alone.certificate.lower) << loss << k;
-      EXPECT_EQ(models[k].certificate.upper, alone.certificate.upper) << loss << k;
+      // But for the rounding of sums over vectors.
+      EXPECT_LE((models[k].weights - alone.weights).cwiseAbs().maxCoeff(), 1e-8) << loss << k;
+      EXPECT_LE((models[k].intercept - alone.intercept).cwiseAbs().maxCoeff(), 1e-8) << loss << k;
+      EXPECT_NEAR(models[k].certificate.lower, alone.certificate.lower, 1e-9) << loss << k;
+      EXPECT_NEAR(models[k].certificate.upper, alone.certificate.upper, 1e-9) << loss << k;
       EXPECT_EQ(models[k].status, Status::optimal) << loss << k;
       EXPECT_EQ(models[k].iterations, alone.iterations) << loss << k;
       longest = std::max<std::int64_t>(longest, own.scans);
     }
     EXPECT_EQ(source.scans, longest) << loss;
-    EXPECT_LE(source.most, 4U) << loss;
+    EXPECT_LE(source.most, 2U) << loss;  // some are at their targets yet, the others at their risks
   }
 }
 

@@ -29,7 +29,7 @@ bool fits(const Question& q, const Answer& answer, const KeptRow& row) {
 
 void require_answer(const Question& question, const Answer& answer, const Progress& progress) {
   if (answer.empty()) return;
-  answer.require_form(RowTerms(question).skipped().form);
+  answer.require_form(RowTerms(question).form());
   const auto check = [&](const Bag& bag) {
     for (std::int64_t i = 0; i < bag.rows(); ++i) {
       progress.work(16);

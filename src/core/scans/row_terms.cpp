@@ -10,32 +10,11 @@
 
 namespace margin {
 
-namespace {
-
-/// Which rows a model should have as they are, the smallest first: those nearest to a kink; of a loss without kinks
-/// those of the largest curvature, which bounds how fast it changes.
-double straightness(const Loss& loss, double u, double y) {
-  return loss.self_concordance() < infinity ? -loss.second_derivative(u, y) : kink_distance(loss, u, y);
-}
-
-/// How wrong the second-order expansion of the loss at `there` is at `here`, as a negative number; where it is right, how
-/// far `there` is from a kink.
-double crossing(const Loss& loss, double here, double there, double y) {
-  const double step = here - there;
-  const double piece =
-      loss.value(there, y) + (loss.derivative(there, y) + loss.second_derivative(there, y) * step / 2) * step;
-  const double wrong = std::fabs(loss.value(here, y) - piece);
-  return wrong > 1e-12 * (1 + std::fabs(here)) ? -wrong : kink_distance(loss, there, y);
-}
-
-}  // namespace
-
 RowTerms::RowTerms(Question question)
     : q_(std::move(question)),
       units_(q_.column_center, q_.column_scale),
       columns_(q_.columns),
-      outputs_(static_cast<std::size_t>(q_.outputs())),
-      rings_(q_.rings, q_.outputs()) {
+      outputs_(static_cast<std::size_t>(q_.outputs())) {
   for (std::size_t c = 0; c < q_.class_names.size(); ++c)
     index_.emplace(q_.class_names[c], static_cast<std::int32_t>(c));
   AnswerForm& form = term_.form;
@@ -60,21 +39,15 @@ RowTerms::RowTerms(Question question)
       reductions_ += TargetSearch::reductions;
       form.cells = TargetSearch::cells;
     }
+  } else if (q_.kind == Question::Kind::risk) {
+    ask_risk(q_);
+    for (const Question& other : q_.beside) ask_risk(other);
   } else {
     const ModelVectors vectors{q_.weights.data(), q_.intercept ? q_.intercepts.data() : nullptr, nullptr};
-    check_ = make_check(q_.objective(), vectors, q_.kind == Question::Kind::risk);
+    check_ = make_check(q_.objective(), vectors, false);
     reductions_ = check_->reductions();
     checked_ = reductions_.size();
-    if (q_.kind == Question::Kind::risk) {
-      risk_ = static_cast<RiskCheck*>(check_.get());
-      risk_->use_slopes();
-      reductions_.append(q_.steps.size() * outputs_, '+');
-      const std::int32_t groups = k * rings_.groups();
-      form.vectors = k + groups;
-      form.cells = groups * Rings::sums;
-      form.matrices = q_.curvature ? k : 0;
-      form.bags = q_.bag_rows > 0 ? k : 0;
-    } else if (q_.kind == Question::Kind::margin) {
+    if (q_.kind == Question::Kind::margin) {
       // Of the l2 margin the smallest score_a − score_c for each pair of classes; of others, of each output the smallest
       // score of its own rows, and the smallest of the negative score of the rest. Without intercepts.
       reductions_.append(
@@ -92,7 +65,9 @@ RowTerms::RowTerms(Question question)
   form.bag_bytes = q_.bag_bytes;
   numbers_.resize(reductions_.size());
   coefficients_.resize(std::max(outputs_, static_cast<std::size_t>(form.vectors)));
-  cells_.resize(std::max<std::size_t>(1, rings_.groups() > 0 ? outputs_ * Rings::sums : 0));
+  std::size_t most_cells = 1;
+  for (const RiskTerms& risk : risks_) most_cells += static_cast<std::size_t>(risk.cells_of_row());
+  cells_.resize(most_cells);
   curvatures_.resize(static_cast<std::size_t>(form.matrices));
   keys_.resize(static_cast<std::size_t>(form.bags));
   scores_.resize(outputs_);
@@ -105,6 +80,17 @@ RowTerms::RowTerms(Question question)
     t->keys = keys_.data();
     t->cells = cells_.data();
   }
+}
+
+/// One more risk, whose numbers and sums come behind those of the risks before it.
+void RowTerms::ask_risk(const Question& question) {
+  const RiskTerms& risk = risks_.emplace_back(question);
+  AnswerForm& form = term_.form;
+  reductions_ += risk.reductions();
+  form.vectors += risk.vectors();
+  form.matrices += risk.matrices();
+  form.bags += risk.bags();
+  form.cells += risk.cells();
 }
 
 std::int32_t RowTerms::class_index(std::string_view name) const {
@@ -159,10 +145,9 @@ const Term& RowTerms::term(const FeatureRow& x, const RowLabel& label, std::int3
   const std::string_view name =
       label_class < 0 ? label.name : std::string_view(q_.class_names[static_cast<std::size_t>(label_class)]);
   term_.fingerprint = fingerprint_of(x, name, label.lower, label.upper, weight);
-  if (q_.loss != nullptr && q_.outcome == Dataset::Outcome::targets) require_target(*q_.loss, label.lower, 0);
   row_.x = term_.x;
   row_.label = label_class;
-  row_.target = (label.lower - q_.target_center) / q_.target_scale;
+  row_.target = label.lower;
   row_.upper_target = label.upper;
   row_.sample_weight = weight;
   row_.loss_weight = weight * q_.weight_of_class(static_cast<std::size_t>(label_class));
@@ -174,13 +159,12 @@ const Term& RowTerms::term(const FeatureRow& x, const RowLabel& label, std::int3
       if (!group_.empty()) group(weight, label.name);
       break;
     case Question::Kind::risk:
-      risk();
+      risks();
       break;
     case Question::Kind::margin:
       margins();
       break;
     case Question::Kind::interpolation:
-      row_.target = label.lower;
       interpolation();
       break;
   }
@@ -190,7 +174,7 @@ const Term& RowTerms::term(const FeatureRow& x, const RowLabel& label, std::int3
 void RowTerms::summary(double weight) {
   const bool targets = q_.outcome == Dataset::Outcome::targets;
   const double offset = q_.offset >= 0 && q_.offset < reach(term_.x) ? value_at(term_.x, q_.offset) : 0.0;
-  const double y = targets ? row_.target - offset : 0.0;
+  const double y = targets ? (term_.lower - q_.target_center) / q_.target_scale - offset : 0.0;
   double size = 0;
   for (const double end : {term_.lower, term_.upper})
     if (q_.outcome != Dataset::Outcome::classes && std::isfinite(end)) size = std::max(size, std::fabs(end - offset));
@@ -226,43 +210,19 @@ void RowTerms::group(double weight, std::string_view label) {
     coefficients_[found->second] = weight;
 }
 
-void RowTerms::risk() {
-  check_->measure(row_, numbers_.data(), coefficients_.data());
-  std::fill(coefficients_.begin() + static_cast<std::ptrdiff_t>(outputs_), coefficients_.end(), 0.0);
+void RowTerms::risks() {
+  RiskTerms::Room room{numbers_.data(), coefficients_.data(), curvatures_.data(), keys_.data(), cells_.data(), 0};
   term_.cell_count = 0;
-  const double c = row_.loss_weight;
-  for (std::size_t o = 0; o < outputs_; ++o) {
-    const double u = risk_->scores()[o];
-    const double y = q_.outcome == Dataset::Outcome::targets ? row_.target
-                     : outputs_ == 1                         ? (row_.label == 1 ? 1.0 : -1.0)
-                                     : (row_.label == static_cast<std::int32_t>(o) ? 1.0 : -1.0);
-    if (rings_.groups() > 0 && c > 0) ring(static_cast<std::int32_t>(o), u, y);
-    if (q_.curvature) curvatures_[o] = c * std::max(0.0, q_.loss->second_derivative(u, y));
-    const bool kept = !keys_.empty() && c > 0;
-    if (q_.direction.size() == 0) {
-      if (!keys_.empty()) keys_[o] = kept ? straightness(*q_.loss, u, y) : infinity;
-      continue;
-    }
-    const auto at = static_cast<Eigen::Index>(o);
-    const double du = dot(term_.x, q_.direction.row(at).data()) + (q_.intercept ? q_.intercept_direction(at) : 0.0);
-    if (!keys_.empty())
-      keys_[o] = kept ? std::min(kink_distance(*q_.loss, u, y), crossing(*q_.loss, u, u + du, y)) : infinity;
-    for (std::size_t k = 0; k < q_.steps.size(); ++k)
-      numbers_[checked_ + k * outputs_ + o] = c > 0 ? c * q_.loss->value(u + q_.steps[k] * du, y) : 0.0;
+  for (RiskTerms& risk : risks_) {
+    const std::int32_t cells = risk.measure(row_, room);
+    term_.cell_count += cells;
+    room.numbers += risk.reductions().size();
+    room.coefficients += risk.vectors();
+    room.curvatures += risk.matrices();
+    room.keys += risk.bags();
+    room.cells += cells;
+    room.first_cell += risk.cells();
   }
-}
-
-/// The row's part of the sums of its group.
-void RowTerms::ring(std::int32_t output, double u, double y) {
-  const std::int32_t group = rings_.group_of(*q_.loss, output, u, y);
-  if (group < 0) return;
-  const std::int32_t at = output * rings_.groups() + group;
-  const double c = row_.loss_weight;
-  coefficients_[outputs_ + static_cast<std::size_t>(at)] = c;
-  Entry* const cells = cells_.data() + term_.cell_count;
-  const double sums[] = {1, c, c * numbers_[2], c * y, c * std::fabs(y)};
-  for (std::int32_t k = 0; k < Rings::sums; ++k) cells[k] = {at * Rings::sums + k, sums[k]};
-  term_.cell_count += Rings::sums;
 }
 
 void RowTerms::margins() {

@@ -1,6 +1,7 @@
 // The terms of rows: a question made ready for many rows of one process.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,10 +12,9 @@
 
 #include "core/analysis/model_ball.hpp"
 #include "core/certificate/check.hpp"
-#include "core/certificate/risk.hpp"
 #include "core/loss/loss.hpp"
 #include "core/problem/standardize.hpp"
-#include "core/scans/rings.hpp"
+#include "core/scans/risk_terms.hpp"
 #include "core/scans/target_search.hpp"
 #include "core/scans/wire/question.hpp"
 #include "core/scans/wire/term.hpp"
@@ -36,6 +36,8 @@ class RowTerms {
   RowTerms& operator=(const RowTerms&) = delete;
 
   const Question& question() const { return q_; }
+  /// Of every term.
+  const AnswerForm& form() const { return term_.form; }
   /// Sorted index of a class. Throws Error(invalid_value) for one that the question does not know.
   std::int32_t class_index(std::string_view name) const;
   /// The term of a row, valid until the next call. `label_class`: what class_index() says; of no use in a summary.
@@ -49,8 +51,8 @@ class RowTerms {
   FeatureRow placed(const FeatureRow& x);
   void summary(double weight);
   void group(double weight, std::string_view label);
-  void risk();
-  void ring(std::int32_t output, double u, double y);
+  void ask_risk(const Question& question);
+  void risks();
   void margins();
   void interpolation();
 
@@ -58,15 +60,14 @@ class RowTerms {
   const RowUnits units_;
   OwnColumns columns_;
   std::unordered_map<std::string_view, std::int32_t> index_;
-  std::unique_ptr<Check> check_;
-  RiskCheck* risk_ = nullptr;  // check_, where it is one
+  std::unique_ptr<Check> check_;  // of hard margins and interpolation
+  std::deque<RiskTerms> risks_;   // of a question about risks, in its order
   std::optional<TargetSearch> search_;
   std::map<std::vector<double>, std::size_t> place_;  // of a group among the vectors
   std::vector<double> group_;                         // of the row at hand
   std::string group_label_;
   std::vector<Entry> cells_;
   std::size_t outputs_, checked_ = 0;
-  const Rings rings_;
   std::string reductions_;
   CheckedRow row_{};
   Term term_, skipped_;

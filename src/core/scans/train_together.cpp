@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/base/shared_out.hpp"
+#include "core/scans/asked_together.hpp"
 
 namespace margin {
 
@@ -68,7 +69,7 @@ void answer(std::vector<Training*>& waiting, RowSource& source, const Progress& 
   for (const Training* t : waiting) asked.emplace(*t->asks, nullptr);
   std::vector<Question> questions;
   for (const auto& [bytes, none] : asked) questions.push_back(Question::from_bytes(bytes));
-  std::vector<Answer> answers = source.ask_all(questions, progress);
+  std::vector<Answer> answers = ask_together(source, std::move(questions), progress);
   std::size_t k = 0;
   for (auto& [bytes, of] : asked) of = std::make_shared<const std::string>(answers[k++].bytes(progress));
   for (Training* t : waiting) {

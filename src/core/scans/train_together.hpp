@@ -8,7 +8,7 @@
 namespace margin {
 
 /// Trainings that share a scan, and what they may hold in memory.
-constexpr std::size_t most_together = 32;
+constexpr std::size_t most_together = 50;
 
 /// The models of train_scans() for each of the settings, in their order. With few settings it takes as many scans as the longest
 /// of these trainings alone; `most_together` at a time. Throws Error as train_scans() does.

@@ -170,9 +170,17 @@ void Answer::add(const Term& t, const Progress& progress) {
   sparse_input_ |= t.sparse_input;
   ++rows_;
   fingerprint_ += t.fingerprint;
-  for (std::size_t k = 0; k < reductions_.size(); ++k) reduce(k, t.numbers[k]);
+  const char* const reductions = reductions_.data();
+  for (std::size_t k = 0, count = reductions_.size(); k < count; ++k) {
+    const double v = t.numbers[k];
+    if (reductions[k] != '+')
+      reduce(k, v);
+    else if (v != 0)
+      sums_[k].add(v);
+  }
   bool any = false;
-  for (std::int32_t k = 0; k < form_.vectors && has_sums(); ++k) {
+  const std::int32_t vectors = has_sums() ? form_.vectors : 0;
+  for (std::int32_t k = 0; k < vectors; ++k) {
     const double c = t.coefficients[k];
     if (c == 0) continue;
     any = true;
@@ -206,8 +214,8 @@ void Answer::flush_block(const Progress& progress) {
 }
 
 void Answer::flush_matrices(const Progress& progress) {
-  for (std::size_t k = 0; k < matrices_.size() && has_matrices(); ++k)
-    matrices_[k]->block.flush(1.0, matrices_[k]->sum, progress);
+  for (const std::unique_ptr<Matrix>& m : matrices_)
+    if (m != nullptr && has_matrices()) m->block.flush(1.0, m->sum, progress);
 }
 
 void Answer::merge(const Answer& o, const Progress& progress) {
@@ -287,6 +295,41 @@ void Answer::merge(const Answer& o, const Progress& progress) {
     throw Error(ErrorKind::limit_exceeded,
                 "the label has more than " + std::to_string(most_classes) + " distinct values",
                 "For a regression give loss => 'squared' (and lambda).");
+}
+
+Answer Answer::take_part(const AnswerForm& form, const Place& before, const Progress& progress) {
+  Answer out;
+  if (!known_) return out;
+  flush_block(progress);
+  flush_matrices(progress);
+  const auto at = [](std::int32_t n) { return static_cast<std::size_t>(n); };
+  if (form.dimensions != form_.dimensions || before.numbers + form.reductions.size() > reductions_.size() ||
+      before.vectors + form.vectors > form_.vectors || before.matrices + form.matrices > form_.matrices ||
+      before.bags + form.bags > form_.bags || before.cells + form.cells > form_.cells)
+    throw Error(ErrorKind::malformed, "the margin_state is not an answer to this question");
+  out.take_form(form);
+  out.rows_ = rows_;
+  out.skipped_ = skipped_;
+  out.fingerprint_ = fingerprint_;
+  out.fixed_dimensions_ = fixed_dimensions_;
+  out.sparse_input_ = sparse_input_;
+  out.blocks_ = blocks_;
+  out.longest_ = longest_;
+  out.resize(dimensions_, progress);
+  for (std::size_t k = 0; k < form.reductions.size(); ++k) {
+    out.sums_[k] = sums_[before.numbers + k];
+    out.extremes_[k] = extremes_[before.numbers + k];
+  }
+  for_pieces(has_sums() ? form.vectors : 0, dimensions_, progress,
+             [&](Eigen::Index k, Eigen::Index from, Eigen::Index size) {
+               out.total_.row(k).segment(from, size) = total_.row(before.vectors + k).segment(from, size);
+             });
+  for (std::int32_t k = 0; k < form.vectors; ++k) out.masses_[at(k)] = masses_[at(before.vectors + k)];
+  for (std::int32_t k = 0; k < form.matrices; ++k) out.matrices_[at(k)] = std::move(matrices_[at(before.matrices + k)]);
+  for (std::int32_t k = 0; k < form.bags; ++k) out.bags_[at(k)] = std::move(bags_[at(before.bags + k)]);
+  for (const auto& [cell, sum] : cells_)
+    if (cell >= before.cells && cell < before.cells + form.cells) out.cells_.emplace(cell - before.cells, sum);
+  return out;
 }
 
 double Answer::number(std::size_t k) const { return reductions_[k] == '+' ? sums_[k].value() : extremes_[k]; }

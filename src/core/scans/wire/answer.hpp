@@ -82,6 +82,15 @@ class Answer {
   std::vector<Entry> cells() const;
   const std::vector<Sketch>& sketches() const { return sketches_; }
 
+  /// The answer to one of several questions that the same terms answered (Question::beside), which is taken out of this one.
+  /// `form` is its own; `before`: how much those before it have of each. Throws Error(malformed) for more than there is.
+  struct Place {
+    std::size_t numbers = 0;
+    std::int32_t vectors = 0, matrices = 0, bags = 0;
+    std::int64_t cells = 0;
+  };
+  Answer take_part(const AnswerForm& form, const Place& before, const Progress& progress);
+
   std::string bytes(const Progress& progress = {});
   /// Throws Error(malformed).
   static Answer from_bytes(std::string_view bytes);

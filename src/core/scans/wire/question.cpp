@@ -11,7 +11,7 @@ namespace margin {
 
 namespace {
 
-constexpr std::uint32_t question_magic = 0x3651544dU;  // "MTQ6"
+constexpr std::uint32_t question_magic = 0x3751544dU;  // "MTQ7"
 constexpr std::size_t most_steps = 64, most_edges = 16384, most_groups = 4096, most_constraints = 1000;
 
 /// Calls archive(part) for every part but the statement and the strings of `class_names`.
@@ -143,10 +143,14 @@ std::string Question::bytes() const {
   write_numbers(out, intercepts);
   write_numbers(out, direction);
   write_numbers(out, intercept_direction);
+  out(static_cast<std::uint64_t>(beside.size()));
+  for (const Question& other : beside) out(other.bytes());
   return std::move(out.bytes());
 }
 
-Question Question::from_bytes(std::string_view bytes) {
+Question Question::from_bytes(std::string_view bytes) { return read(bytes, true); }
+
+Question Question::read(std::string_view bytes, bool alone) {
   ByteReader in(bytes, "margin_question");
   std::uint32_t first;
   in(first);
@@ -170,8 +174,24 @@ Question Question::from_bytes(std::string_view bytes) {
   in.require(q.steps.empty() || (q.direction.size() > 0 && q.intercept_direction.size() > 0),
              "steps without direction");
   in.require((q.direction.size() > 0) == (q.intercept_direction.size() > 0), "half a direction");
+  const std::size_t more = in.count(8);
+  in.require(more < most_beside, "too many questions");
+  in.require(alone || more == 0, "questions beside one that is beside another");
+  std::string other;
+  for (std::size_t k = 0; k < more; ++k) {
+    in(other);
+    q.beside.push_back(read(other, false));
+    in.require(q.shares_terms(q.beside.back()), "questions that no term answers together");
+  }
   in.finish();
   return q;
+}
+
+bool Question::shares_terms(const Question& other) const {
+  return kind == Kind::risk && other.kind == Kind::risk && other.beside.empty() && outcome == other.outcome &&
+         class_names == other.class_names && column_center == other.column_center &&
+         column_scale == other.column_scale && dimensions == other.dimensions && columns == other.columns &&
+         intercept_column() == other.intercept_column() && bag_rows == other.bag_rows && bag_bytes == other.bag_bytes;
 }
 
 std::string group_label(const std::vector<double>& values) {

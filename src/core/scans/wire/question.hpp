@@ -15,6 +15,8 @@ namespace margin {
 
 /// Distinct labels that a question or an answer may have.
 constexpr std::size_t most_classes = 4096;
+/// Questions that one term answers, less one.
+constexpr std::size_t most_beside = 4096;
 
 /// The statement of the problem, of which a summary knows the intercept alone; its features are width() many.
 struct Question : Statement {
@@ -59,15 +61,23 @@ struct Question : Statement {
   std::int64_t bag_rows = 0, bag_bytes = 0;
   std::uint64_t seed = 0;
 
+  /// More risks that the same term answers (scans/asked_together.hpp): shares_terms() holds of each, and none has others.
+  std::vector<Question> beside;
+
   std::size_t group_count() const { return group_features.empty() ? 0 : groups.size() / group_features.size(); }
   /// What is asked about a row is so long.
   std::int32_t width() const { return columns.empty() ? dimensions : static_cast<std::int32_t>(columns.size()); }
+  /// Whether one term of a row can answer both: risks that see rows, labels and weights the same way, and keep as many.
+  bool shares_terms(const Question& other) const;
   /// What a check of its iterate checks.
   Objective objective() const { return {*this, width()}; }
 
   std::string bytes() const;
   /// Throws Error(malformed): also for shapes that do not fit each other.
   static Question from_bytes(std::string_view bytes);
+
+ private:
+  static Question read(std::string_view bytes, bool alone);
 };
 
 /// The values of a group as a class of an answer, and back; empty for a text that is none.
