@@ -45,6 +45,7 @@ void Answer::take_form(const AnswerForm& form) {
   total_ = block_ = Weights::Zero(form.vectors, 0);
   matrices_.resize(static_cast<std::size_t>(form.matrices));
   bags_.assign(static_cast<std::size_t>(form.bags), Bag(form.bag_rows, form.bag_bytes));
+  cells_ = CellSums(form.cells);
   sketches_.assign(static_cast<std::size_t>(form.sketches), {});
   fixed_dimensions_ = form.dimensions > 0;
 }
@@ -194,7 +195,7 @@ void Answer::add(const Term& t, const Progress& progress) {
   }
   for (std::size_t k = 0; k < bags_.size(); ++k) bags_[k].add(t, t.keys[k]);
   if (form_.labels) add_class(t);
-  for (std::int32_t k = 0; k < t.cell_count; ++k) cells_[t.cells[k].at].add(t.cells[k].value);
+  for (std::int32_t k = 0; k < t.cell_count; ++k) cells_.add(t.cells[k].at, t.cells[k].value);
   for (std::int32_t k = 0; k < t.point_count; ++k)
     sketches_[static_cast<std::size_t>(t.points[k].at)].add(t.points[k].value);
   if (any && ++block_rows_ >= 512 && block_work_ >= 8.0 * static_cast<double>(block_.size())) flush_block(progress);
@@ -289,7 +290,7 @@ void Answer::merge(const Answer& o, const Progress& progress) {
     ours.first.merge(c.first);
     if (ours.key != c.key) ours.key = 0;  // the sort positions of an enum differ: order by name
   }
-  for (const auto& [at, sum] : o.cells_) cells_[at].add(sum);
+  for (const CellSums::Cell& cell : o.cells_.all()) cells_.add(cell.at, cell.sum);
   for (std::size_t k = 0; k < sketches_.size(); ++k) sketches_[k].merge(o.sketches_[k]);
   if (classes_.size() > most_classes)
     throw Error(ErrorKind::limit_exceeded,
@@ -327,8 +328,9 @@ Answer Answer::take_part(const AnswerForm& form, const Place& before, const Prog
   for (std::int32_t k = 0; k < form.vectors; ++k) out.masses_[at(k)] = masses_[at(before.vectors + k)];
   for (std::int32_t k = 0; k < form.matrices; ++k) out.matrices_[at(k)] = std::move(matrices_[at(before.matrices + k)]);
   for (std::int32_t k = 0; k < form.bags; ++k) out.bags_[at(k)] = std::move(bags_[at(before.bags + k)]);
-  for (const auto& [cell, sum] : cells_)
-    if (cell >= before.cells && cell < before.cells + form.cells) out.cells_.emplace(cell - before.cells, sum);
+  for (const CellSums::Cell& cell : cells_.all())
+    if (cell.at >= before.cells && cell.at < before.cells + form.cells)
+      out.cells_.add(cell.at - before.cells, cell.sum);
   return out;
 }
 
@@ -342,9 +344,7 @@ std::vector<double> Answer::numbers() const {
 
 std::vector<Entry> Answer::cells() const {
   std::vector<Entry> all;
-  all.reserve(cells_.size());
-  for (const auto& [at, sum] : cells_) all.push_back({at, sum.value()});
-  std::sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) { return a.at < b.at; });
+  for (const CellSums::Cell& cell : cells_.all()) all.push_back({cell.at, cell.sum.value()});
   return all;
 }
 

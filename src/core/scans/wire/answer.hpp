@@ -10,7 +10,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "core/base/matrix.hpp"
@@ -19,6 +18,7 @@
 #include "core/math/quantile_sketch.hpp"
 #include "core/math/symmetric_matrix.hpp"
 #include "core/scans/wire/bag.hpp"
+#include "core/scans/wire/cell_sums.hpp"
 #include "core/scans/wire/feature_set.hpp"
 #include "core/scans/wire/term.hpp"
 #include "core/solvers/newton/gram.hpp"
@@ -130,7 +130,7 @@ class Answer {
   std::vector<std::unique_ptr<Matrix>> matrices_;
   std::vector<Bag> bags_;
   std::map<std::string, SeenClass, std::less<>> classes_;
-  std::unordered_map<std::int64_t, ExactSum> cells_;
+  CellSums cells_;
   std::vector<Sketch> sketches_;
 };
 

@@ -99,13 +99,11 @@ std::string Answer::bytes(const Progress& progress) {
     write(out, c.weight);
     c.first.write(out);
   }
-  std::vector<std::int64_t> filled;
-  for (const auto& [at, sum] : cells_) filled.push_back(at);
-  std::sort(filled.begin(), filled.end());
+  const std::vector<CellSums::Cell> filled = cells_.all();
   out(static_cast<std::uint64_t>(filled.size()));
-  for (const std::int64_t at : filled) {
-    out(at);
-    write(out, cells_.at(at));
+  for (const CellSums::Cell& cell : filled) {
+    out(cell.at);
+    write(out, cell.sum);
   }
   SketchWriter archive{out};
   for (Sketch& sketch : sketches_) {
@@ -225,7 +223,7 @@ Answer Answer::from_bytes(std::string_view bytes) {
     in(at);
     in.require(at > last && at < f.cells, "a bad cell");
     last = at;
-    a.cells_.emplace(at, read_sum(in));
+    a.cells_.add(at, read_sum(in));
   }
   SketchReader archive{in};
   for (Sketch& sketch : a.sketches_) in.require(sketch.exchange(archive), "a bad sketch");

@@ -30,28 +30,28 @@ struct Layout {
   std::size_t indices, label, end;
 };
 
-std::string bytes_of(const Term& t) {
-  const Head h{t.x.count,
-               t.x.dimensions,
-               (t.x.indices != nullptr ? sparse : 0) | (t.x.wide ? wide : 0),
-               static_cast<std::int32_t>(t.label.size()),
-               t.label_class,
-               0,
-               t.label_key,
-               t.lower,
-               t.upper,
-               t.weight};
-  const Layout at(h);
-  std::string bytes(at.end, '\0');
-  std::memcpy(bytes.data(), &h, sizeof h);
-  if (t.x.count > 0) std::memcpy(bytes.data() + sizeof h, t.x.values, at.indices - sizeof h);
-  if (t.x.indices != nullptr && t.x.count > 0)
-    std::memcpy(bytes.data() + at.indices, t.x.indices, at.label - at.indices);
-  std::copy(t.label.begin(), t.label.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at.label));
-  return bytes;
+Head head_of_kept(const Term& t) {
+  return {t.x.count,
+          t.x.dimensions,
+          (t.x.indices != nullptr ? sparse : 0) | (t.x.wide ? wide : 0),
+          static_cast<std::int32_t>(t.label.size()),
+          t.label_class,
+          0,
+          t.label_key,
+          t.lower,
+          t.upper,
+          t.weight};
 }
 
-KeptRow view(const std::string& bytes) {
+void write_row(const Head& h, const Term& t, char* to) {
+  const Layout at(h);
+  std::memcpy(to, &h, sizeof h);
+  if (t.x.count > 0) std::memcpy(to + sizeof h, t.x.values, at.indices - sizeof h);
+  if (t.x.indices != nullptr && t.x.count > 0) std::memcpy(to + at.indices, t.x.indices, at.label - at.indices);
+  std::copy(t.label.begin(), t.label.end(), to + at.label);
+}
+
+KeptRow view(std::string_view bytes) {
   Head h;
   std::memcpy(&h, bytes.data(), sizeof h);
   const Layout at(h);
@@ -61,7 +61,7 @@ KeptRow view(const std::string& bytes) {
   r.x.count = h.count;
   r.x.wide = (h.flags & wide) != 0;
   r.x.dimensions = h.dimensions;
-  r.label = std::string_view(bytes).substr(at.label);
+  r.label = bytes.substr(at.label);
   r.label_key = h.label_key;
   r.label_class = h.label_class;
   r.lower = h.lower;
@@ -70,7 +70,7 @@ KeptRow view(const std::string& bytes) {
   return r;
 }
 
-void require_sound(const std::string& bytes, const ByteReader& in) {
+void require_sound(std::string_view bytes, const ByteReader& in) {
   in.require(bytes.size() >= sizeof(Head), "a kept row ends early");
   Head h;
   std::memcpy(&h, bytes.data(), sizeof h);
@@ -108,50 +108,116 @@ std::uint64_t row_identity(const KeptRow& row) {
 }
 
 void Bag::add(const Term& term, double key) {
-  if (wants(key)) put({key, bytes_of(term)});
+  if (!wants(key)) return;
+  const Head head = head_of_kept(term);
+  write_row(head, term, put(key, Layout(head).end));
+  settle_last();
 }
 
-void Bag::put(Entry entry) {
-  // An equal one may be another row of the same bytes, for which there was room.
-  if (dropped_ && (entry.key != dropped_key_ ? entry.key > dropped_key_ : entry.bytes > dropped_bytes_)) return;
-  bytes_ += static_cast<std::int64_t>(entry.bytes.size());
-  entries_.push_back(std::move(entry));
-  std::push_heap(entries_.begin(), entries_.end());
-  while (rows() > most_rows_ || bytes_ > most_bytes_) drop();
-}
-
-void Bag::drop() {
-  std::pop_heap(entries_.begin(), entries_.end());
-  Entry& last = entries_.back();
-  bytes_ -= static_cast<std::int64_t>(last.bytes.size());
-  dropped_ = true;
-  dropped_key_ = last.key;
-  dropped_bytes_ = std::move(last.bytes);
+/// The row that was put last goes where it comes behind one that was left out. An equal one may be another row of the same bytes,
+/// for which there was room.
+void Bag::settle_last() {
+  const Entry& last = entries_.back();
+  if (!left_out(last.key, bytes_of(last))) return;
+  bytes_ -= static_cast<std::int64_t>(last.size);
+  room_.resize(last.begin);
   entries_.pop_back();
 }
 
-void Bag::merge(const Bag& other) {
-  if (other.dropped_) {
-    const Entry theirs{other.dropped_key_, other.dropped_bytes_};
-    if (!dropped_ || theirs < Entry{dropped_key_, dropped_bytes_}) {
-      dropped_ = true;
-      dropped_key_ = theirs.key;
-      dropped_bytes_ = theirs.bytes;
-    }
-    while (!entries_.empty() && theirs < entries_.front()) {
-      std::pop_heap(entries_.begin(), entries_.end());
-      bytes_ -= static_cast<std::int64_t>(entries_.back().bytes.size());
-      entries_.pop_back();
-    }
-  }
-  for (const Entry& e : other.entries_) put(e);
+/// Room for one more row, which is to be written.
+char* Bag::put(double key, std::size_t size) {
+  constexpr std::size_t few = 16;
+  if (entries_.size() / 2 > static_cast<std::size_t>(most_rows_) + few || bytes_ / 2 > most_bytes_) trim();
+  const std::size_t begin = (room_.size() + 7) / 8 * 8;
+  room_.resize(begin + size);
+  entries_.push_back({key, begin, size});
+  bytes_ += static_cast<std::int64_t>(size);
+  return room_.data() + begin;
 }
 
-void Bag::sort() { std::sort(entries_.begin(), entries_.end()); }
+/// Of more rows than may be, those from `first` on, all of which come behind the others.
+void Bag::drop_from(std::size_t first) const {
+  const auto from = entries_.begin() + static_cast<std::ptrdiff_t>(first);
+  const Entry smallest =
+      *std::min_element(from, entries_.end(), [&](const Entry& a, const Entry& b) { return before(a, b); });
+  dropped_ = true;  // it comes before what was left out so far: nothing else is here
+  dropped_key_ = smallest.key;
+  dropped_bytes_ = bytes_of(smallest);
+  entries_.erase(from, entries_.end());
+}
+
+/// Leaves the longest beginning that fits.
+void Bag::trim() const {
+  if (static_cast<std::int64_t>(entries_.size()) <= most_rows_ && bytes_ <= most_bytes_) return;
+  const auto order = [&](const Entry& a, const Entry& b) { return before(a, b); };
+  if (static_cast<std::int64_t>(entries_.size()) > most_rows_) {
+    std::nth_element(entries_.begin(), entries_.begin() + most_rows_, entries_.end(), order);
+    drop_from(static_cast<std::size_t>(most_rows_));
+  }
+  const auto sizes = [&](auto f) {
+    std::int64_t bytes = 0;
+    for (std::size_t k = 0; k < entries_.size(); ++k)
+      if (!f(k, bytes += static_cast<std::int64_t>(entries_[k].size))) break;
+    return bytes;
+  };
+  bytes_ = sizes([](std::size_t, std::int64_t) { return true; });
+  if (bytes_ > most_bytes_) {
+    std::sort(entries_.begin(), entries_.end(), order);
+    std::size_t fitting = 0;
+    sizes([&](std::size_t k, std::int64_t bytes) {
+      fitting = k;
+      return bytes <= most_bytes_;
+    });
+    drop_from(fitting);
+    bytes_ = sizes([](std::size_t, std::int64_t) { return true; });
+  }
+  pack();
+}
+
+/// Rows without gaps.
+void Bag::pack() const {
+  std::vector<char> packed;
+  packed.reserve(static_cast<std::size_t>(bytes_) + 8 * entries_.size());
+  for (Entry& e : entries_) {
+    packed.resize((packed.size() + 7) / 8 * 8);
+    const std::string_view row = bytes_of(e);
+    e.begin = packed.size();
+    packed.insert(packed.end(), row.begin(), row.end());
+  }
+  room_ = std::move(packed);
+}
+
+void Bag::merge(const Bag& other) {
+  other.trim();
+  if (other.dropped_) {
+    if (!dropped_ || other.dropped_key_ < dropped_key_ ||
+        (other.dropped_key_ == dropped_key_ && other.dropped_bytes_ < dropped_bytes_)) {
+      dropped_ = true;
+      dropped_key_ = other.dropped_key_;
+      dropped_bytes_ = other.dropped_bytes_;
+    }
+    const auto beyond =
+        std::partition(entries_.begin(), entries_.end(), [&](const Entry& e) { return !left_out(e.key, bytes_of(e)); });
+    for (auto at = beyond; at != entries_.end(); ++at) bytes_ -= static_cast<std::int64_t>(at->size);
+    entries_.erase(beyond, entries_.end());
+  }
+  for (const Entry& e : other.entries_) {
+    const std::string_view row = other.bytes_of(e);
+    if (left_out(e.key, row)) continue;
+    std::copy(row.begin(), row.end(), put(e.key, row.size()));
+    settle_last();
+  }
+}
+
+void Bag::sort() {
+  trim();
+  std::sort(entries_.begin(), entries_.end(), [&](const Entry& a, const Entry& b) { return before(a, b); });
+}
 
 KeptRow Bag::row(std::int64_t i) const { return view(row_bytes(i)); }
 
 void Bag::write(ByteWriter& out) const {
+  trim();
   out(most_rows_);
   out(most_bytes_);
   out(dropped_);
@@ -159,11 +225,11 @@ void Bag::write(ByteWriter& out) const {
   out(dropped_bytes_);
   std::vector<const Entry*> sorted;
   for (const Entry& e : entries_) sorted.push_back(&e);
-  std::sort(sorted.begin(), sorted.end(), [](const Entry* a, const Entry* b) { return *a < *b; });
+  std::sort(sorted.begin(), sorted.end(), [&](const Entry* a, const Entry* b) { return before(*a, *b); });
   out(static_cast<std::uint64_t>(sorted.size()));
   for (const Entry* const e : sorted) {
     out(e->key);
-    out(e->bytes);
+    out.sized(bytes_of(*e).data(), e->size, 1);
   }
 }
 
@@ -175,20 +241,20 @@ void Bag::read(ByteReader& in) {
   in(dropped_bytes_);
   in.require(most_rows_ >= 0 && most_bytes_ >= 0 && !std::isnan(dropped_key_), "a bad bag");
   const std::size_t n = in.count(16);
+  in.require(static_cast<std::int64_t>(n) <= most_rows_, "a bag holds more than it may");
   entries_.clear();
+  room_.clear();
   bytes_ = 0;
   for (std::size_t k = 0; k < n; ++k) {
-    Entry e;
-    in(e.key);
-    in(e.bytes);
-    in.require(!std::isnan(e.key), "a key is NaN");
-    require_sound(e.bytes, in);
-    in.require(!dropped_ || !(Entry{dropped_key_, dropped_bytes_} < e), "a kept row that was left out");
-    bytes_ += static_cast<std::int64_t>(e.bytes.size());
-    entries_.push_back(std::move(e));
+    double key;
+    in(key);
+    in.require(!std::isnan(key), "a key is NaN");
+    const std::size_t size = in.count(1);
+    in.raw(put(key, size), size);
+    require_sound(row_bytes(static_cast<std::int64_t>(k)), in);
+    in.require(!left_out(key, row_bytes(static_cast<std::int64_t>(k))), "a kept row that was left out");
+    in.require(bytes_ <= most_bytes_, "a bag holds more than it may");
   }
-  in.require(rows() <= most_rows_ && bytes_ <= most_bytes_, "a bag holds more than it may");
-  std::make_heap(entries_.begin(), entries_.end());
 }
 
 }  // namespace margin

@@ -40,15 +40,24 @@ class Bag {
   void add(const Term& term, double key);
   void merge(const Bag& other);
 
-  std::int64_t rows() const { return static_cast<std::int64_t>(entries_.size()); }
-  std::int64_t bytes() const { return bytes_; }
+  std::int64_t rows() const {
+    trim();
+    return static_cast<std::int64_t>(entries_.size());
+  }
+  std::int64_t bytes() const {
+    trim();
+    return bytes_;
+  }
   /// Nothing was left out.
-  bool complete() const { return !dropped_; }
+  bool complete() const {
+    trim();
+    return !dropped_;
+  }
   /// Rows in the order of their keys. Any order until sort() was called.
   void sort();
-  KeptRow row(std::int64_t i) const;
+  KeptRow row(std::int64_t i) const;  ///< i < rows()
   double key(std::int64_t i) const { return entries_[static_cast<std::size_t>(i)].key; }
-  const std::string& row_bytes(std::int64_t i) const { return entries_[static_cast<std::size_t>(i)].bytes; }
+  std::string_view row_bytes(std::int64_t i) const { return bytes_of(entries_[static_cast<std::size_t>(i)]); }
 
   void write(ByteWriter& out) const;
   /// Throws Error(malformed).
@@ -57,18 +66,32 @@ class Bag {
  private:
   struct Entry {
     double key;
-    std::string bytes;
-    bool operator<(const Entry& o) const { return key != o.key ? key < o.key : bytes < o.bytes; }
+    std::size_t begin, size;  // of the bytes of the row
   };
-  void put(Entry entry);
-  void drop();
+  std::string_view bytes_of(const Entry& e) const { return {room_.data() + e.begin, e.size}; }
+  bool before(const Entry& a, const Entry& b) const {
+    return a.key != b.key ? a.key < b.key : bytes_of(a) < bytes_of(b);
+  }
+  /// Whether the row comes behind what was left out.
+  bool left_out(double key, std::string_view bytes) const {
+    return dropped_ && (key != dropped_key_ ? key > dropped_key_ : bytes > dropped_bytes_);
+  }
+  char* put(double key, std::size_t size);
+  void settle_last();
+  void trim() const;
+  void drop_from(std::size_t first) const;
+  void pack() const;
 
-  std::int64_t most_rows_ = 0, most_bytes_ = 0, bytes_ = 0;
-  std::vector<Entry> entries_;  // a heap, the largest first
+  std::int64_t most_rows_ = 0, most_bytes_ = 0;
+  // Up to twice what fits, one row behind another: a heap would move every row that comes and goes through all levels of it.
+  // Whoever looks sees what fits.
+  mutable std::vector<Entry> entries_;
+  mutable std::vector<char> room_;  // each row at a multiple of 8
+  mutable std::int64_t bytes_ = 0;
   // The smallest that was left out: what is larger is left out as well.
-  bool dropped_ = false;
-  double dropped_key_ = 0;
-  std::string dropped_bytes_;
+  mutable bool dropped_ = false;
+  mutable double dropped_key_ = 0;
+  mutable std::string dropped_bytes_;
 };
 
 }  // namespace margin
