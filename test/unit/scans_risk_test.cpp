@@ -300,6 +300,37 @@ TEST(Scans, RowsTiedAtAKinkAreProvenTogether) {
     }
 }
 
+/// The features say a little, but a constant is nearly the best there is: the tied rows' dual values differ from row to row.
+TEST(Scans, RowsTiedAtAKinkWhereFeaturesSaySomething) {
+  Random random(97);
+  for (const int classes : {2, 3}) {
+    Table t;
+    for (int i = 0; i < 30000; ++i) {
+      const double step = 0.1 * (i % 7);
+      t.x.push_back({random.uniform(), step + random.uniform(), random.uniform() - i % 3, random.uniform()});
+      t.y.push_back(random.uniform() + step > 0.6 ? 1 : random.uniform() < 0.2 ? classes - 1 : 0);
+    }
+    const Dataset data = store(t, true, Storage::floats, classes);
+    for (const double lambda : {0.1, 1e-3, 1e-5})
+      for (const double tolerance : {1e-3, 1e-5}) {
+        SCOPED_TRACE(std::to_string(classes) + " " + std::to_string(lambda) + " " + std::to_string(tolerance));
+        Options options = soft("hinge", lambda, tolerance);
+        options.sample_rows = 1000;
+        ThreeParts source(data);
+        const Model model = train_scans(source, options, {});
+        expect_right(data, options, model);
+        EXPECT_LE(source.scans, 9);
+        double last = 0;
+        for (const TracePoint& p : model.history) {
+          EXPECT_LE(p.lower, p.upper);
+          EXPECT_LE(model.certificate.lower, p.upper);
+          EXPECT_GE(p.lower, last);
+          last = p.lower;
+        }
+      }
+  }
+}
+
 TEST(Scans, TiedRowsOfSeveralClasses) {
   Table t = tied(89, 20000, false, 0.4);
   for (double& y : t.y) y = y < 1 ? 0 : y < 3 ? 1 : 2;

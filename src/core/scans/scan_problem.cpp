@@ -333,6 +333,13 @@ Problem ScanProblem::over(const Dataset& of) const {
   return p;
 }
 
+std::shared_ptr<const Loss> ScanProblem::exchange(std::shared_ptr<const Loss> loss) {
+  problem_->loss = loss;
+  problem_->loss_name = loss->name();
+  std::swap(base_.loss, loss);
+  return loss;
+}
+
 Question ScanProblem::question(const Weights& weights, const Eigen::VectorXd& intercepts) const {
   Question q = base_;
   q.weights = weights;

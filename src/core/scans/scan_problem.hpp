@@ -2,6 +2,7 @@
 // told: classes, sums, and a sample in memory.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <string>
@@ -26,7 +27,15 @@ class ScanRun {
   /// Throws Error(invalid_value) where it has other rows than at the first scan.
   Answer ask(const Question& question);
   /// The interval after a scan.
-  void record(double lower, double upper) { run_.record(scans_, lower, upper); }
+  void record(double lower, double upper) {
+    run_.record(scans_, std::max(lower, lower_), upper_ < std::numeric_limits<double>::infinity() ? upper_ : upper);
+  }
+  /// From now on scans are about a loss that is nowhere above the one to be minimised: their upper ends say nothing of that, until
+  /// it is called with an infinite one.
+  void bound_below(double lower, double upper) {
+    lower_ = lower;
+    upper_ = upper;
+  }
   std::int64_t scans() const { return scans_; }
   /// No more scans, so many from now: the option max_iterations counts them, and max_seconds ends them.
   bool exhausted(Status& why, std::int64_t after = 0) const { return run_.exhausted(scans_ + after, why); }
@@ -37,6 +46,7 @@ class ScanRun {
   RowSource& source_;
   Run run_;
   std::int64_t scans_ = 0, rows_ = 0;
+  double lower_ = -std::numeric_limits<double>::infinity(), upper_ = std::numeric_limits<double>::infinity();
   Fingerprint fingerprint_;
 };
 
@@ -82,6 +92,8 @@ class ScanProblem {
   Question question(const Weights& weights, const Eigen::VectorXd& intercepts) const;
   /// No rows yet, with the classes of the problem in their order.
   Dataset empty_rows() const;
+  /// The same with another loss for the same labels, also of sample(); returns the one before.
+  std::shared_ptr<const Loss> exchange(std::shared_ptr<const Loss> loss);
   /// One kept row of an answer to question(), which has its units, with another weight.
   void append(Dataset& rows, const KeptRow& row, double weight) const;
   /// The problem with these rows, which came from empty_rows(), in place of all; the weights of its objective are still

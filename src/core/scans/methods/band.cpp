@@ -34,6 +34,10 @@ using Vector = std::vector<double>;
 constexpr double start_tolerance = 1e-3;
 // What the model's own solution may leave of the gap, and of the gap that is asked for.
 constexpr double gap_share = 0.002, wanted_share = 0.2;
+// What is left of a gap after one more scan, which share of it a value falls by, and how many times what is wanted it is, where two
+// such scans say that more of them do not help.
+constexpr double poor_progress = 0.5, poor_gain = 0.1, far_gap = 4;
+constexpr int most_poor = 2;
 // A band has at least so many rows: at the minimum about as many as there are features lie at a kink.
 constexpr std::int64_t rows_per_column = 4, least_rows = 16;
 
@@ -48,7 +52,7 @@ class BandScans {
     for (std::int32_t o = 0; o < problem.outputs(); ++o)
       outputs_.push_back(std::make_unique<BandOutput>(problem, o, columns, constant_));
   }
-  ScanSolution solve();
+  ScanSolution solve(const OtherBound& other_bound);
 
  private:
   void start();
@@ -95,10 +99,11 @@ Question BandScans::question() const {
   return q;
 }
 
-ScanSolution BandScans::solve() {
+ScanSolution BandScans::solve(const OtherBound& other_bound) {
   start();
   double gap = infinity, last = infinity;
-  int idle = 0;
+  double other = 0;
+  int idle = 0, poor = 0;
   Status status = Status::iteration_limit;
   for (;;) {
     Question q = question();
@@ -118,13 +123,23 @@ ScanSolution BandScans::solve() {
     }
     lower = 0;
     for (const auto& o : outputs_) lower += std::min(o->dual, o->primal);
+    lower = std::max(lower, other);
     run_.record(lower, upper);
+    const bool slow = upper > last - poor_gain * (upper - lower) && upper - lower > poor_progress * gap &&
+                      upper - lower > far_gap * wanted;
+    poor = slow ? poor + 1 : 0;
     idle = upper - lower < 0.9 * gap || upper < last - 1e-3 * gap ? 0 : idle + 1;
     last = upper;
     gap = std::min(gap, upper - lower);
     const bool reached = upper - lower <= certifiable * wanted;
     if (stops(run_.run(), run_.scans(), reached, false, status) || idle >= most_idle)
       return result(status, lower, upper);
+    if (other_bound && other == 0 && poor == most_poor) {
+      other = other_bound(lower, upper);
+      require_bound(other, upper);
+      other = std::min(other, upper);
+      if (upper - other <= certifiable * wanted) return result(Status::optimal, other, upper);
+    }
   }
 }
 
@@ -153,8 +168,9 @@ ScanSolution BandScans::result(Status status, double lower, double upper) const 
 
 }  // namespace
 
-ScanSolution solve_by_bands(const ScanProblem& problem, const Options& options, ScanRun& run) {
-  return BandScans(problem, options, run).solve();
+ScanSolution solve_by_bands(const ScanProblem& problem, const Options& options, ScanRun& run,
+                            const OtherBound& other_bound) {
+  return BandScans(problem, options, run).solve(other_bound);
 }
 
 }  // namespace margin

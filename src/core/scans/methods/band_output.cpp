@@ -19,6 +19,13 @@ constexpr int most_steps = 400, most_epochs = 4000;
 
 }  // namespace
 
+void require_bound(double lower, double value) {
+  if (lower > value * (1 + 1e-9))
+    throw Error(ErrorKind::invalid_value,
+                "the scans contradict each other: a bound of the optimum lies above a value that was reached",
+                "Do the rows change between the scans, as those of a foreign table without a snapshot may?");
+}
+
 BandOutput::BandOutput(const ScanProblem& problem, std::int32_t output, std::size_t columns, double constant)
     : w(columns, 0.0),
       p_(problem),
@@ -306,11 +313,7 @@ void BandOutput::prove(const Pieces& pieces, bool groups, const Progress& progre
   }
   check->find_multipliers(progress);
   const double found = check->dual(output_);
-  // Each is a bound of the optimum from its side, for the same rows.
-  if (found > primal * (1 + 1e-9))
-    throw Error(ErrorKind::invalid_value,
-                "the scans contradict each other: a bound of the optimum lies above a value that was reached",
-                "Do the rows change between the scans, as those of a foreign table without a snapshot may?");
+  require_bound(found, primal);
   if (!(found > dual)) return;
   dual = found;
   proof = std::move(check);

@@ -29,6 +29,9 @@ struct Scanned {
   }
 };
 
+/// Each is a bound of the optimum from its side, for the same rows: throws Error(invalid_value) where they contradict each other.
+void require_bound(double lower, double value);
+
 class BandOutput {
  public:
   BandOutput(const ScanProblem& problem, std::int32_t output, std::size_t columns, double constant);

@@ -1,6 +1,8 @@
 // The methods that train by scans, and which of them a problem takes.
 #pragma once
 
+#include <functional>
+
 #include "core/scans/scan_problem.hpp"
 #include "core/solvers/solver.hpp"
 
@@ -8,7 +10,7 @@ namespace margin {
 
 /// `first`: the answer to first_question(), with the sums of squares that a method may want. Vectors that come back are
 /// in the units of the questions; a hard margin's weights have norm 1.
-ScanSolution solve_by_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run,
+ScanSolution solve_by_scans(ScanProblem& problem, Answer& first, const Options& options, ScanRun& run,
                             MemoryBudget memory);
 
 /// Scans, or directions, that may gain nothing before a method stops.
@@ -27,9 +29,14 @@ ScanSolution solve_by_pool(const ScanProblem& problem, const Options& options, S
 /// Smooth losses: the rows in memory and the second-order expansion of the others; of the squared loss the system is
 /// known after the first scan (scans/methods/smooth.cpp). `wide`: without matrices, of any number of features
 /// (scans/methods/smooth_wide.cpp).
-ScanSolution solve_smooth_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run);
+/// `in_vain`: so many scans may gain nothing.
+ScanSolution solve_smooth_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run,
+                                int in_vain = most_idle);
 ScanSolution solve_smooth_wide(const ScanProblem& problem, const Options& options, ScanRun& run);
-/// Piecewise linear losses: rows near a kink are kept (scans/methods/band.cpp).
-ScanSolution solve_by_bands(const ScanProblem& problem, const Options& options, ScanRun& run);
+/// Piecewise linear losses: rows near a kink are kept (scans/methods/band.cpp). `other_bound`, which may be empty, is asked once for a
+/// bound of the optimum, with those known so far, where scans prove little more of a value that no longer falls.
+using OtherBound = std::function<double(double lower, double upper)>;
+ScanSolution solve_by_bands(const ScanProblem& problem, const Options& options, ScanRun& run,
+                            const OtherBound& other_bound);
 
 }  // namespace margin

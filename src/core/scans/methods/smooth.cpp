@@ -38,7 +38,7 @@ class SmoothScans {
     for (std::int32_t o = 0; o < problem.outputs(); ++o)
       outputs_.push_back(std::make_unique<SmoothModel>(problem, o, columns, constant_));
   }
-  ScanSolution solve(Answer& first);
+  ScanSolution solve(Answer& first, int in_vain);
 
  private:
   void start(Answer& first);
@@ -102,7 +102,7 @@ Question SmoothScans::question(bool curvature) const {
   return q;
 }
 
-ScanSolution SmoothScans::solve(Answer& first) {
+ScanSolution SmoothScans::solve(Answer& first, int in_vain) {
   start(first);
   ScanSolution best;
   best.solver = "newton";
@@ -129,14 +129,14 @@ ScanSolution SmoothScans::solve(Answer& first) {
     const double wanted = options_.tolerance * std::max(std::fabs(upper), std::fabs(lower));
     // A step of the squared loss that gains nothing is the last: rounding is all that is left.
     if (stops(run_.run(), run_.scans(), gap <= certifiable * wanted, false, best.status) ||
-        idle >= (constant ? 1 : most_idle))
+        idle >= (constant ? 1 : in_vain))
       break;
     // What a lasso's dual weights miss their ends by, and those of a free intercept their balance, goes to the gap as it is, not squared.
     const bool first_order = p_.sample().l1_ratio == 1 || p_.sample().free_intercept;
     const double share =
         (first_order ? share_of_first_order * wanted : std::max(share_of_wanted * wanted, share_of_gap * gap)) /
         static_cast<double>(outputs_.size());
-    for (const auto& output : outputs_) output->minimise(share, run_);
+    for (const auto& output : outputs_) output->minimise(share, share_of_wanted * options_.tolerance, run_);
   }
   best.intercepts = Eigen::VectorXd::Zero(p_.outputs());
   best.image = Weights(p_.outputs(), p_.dimensions);
@@ -156,8 +156,9 @@ ScanSolution SmoothScans::solve(Answer& first) {
 
 }  // namespace
 
-ScanSolution solve_smooth_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run) {
-  return SmoothScans(problem, options, run).solve(first);
+ScanSolution solve_smooth_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run,
+                                int in_vain) {
+  return SmoothScans(problem, options, run).solve(first, in_vain);
 }
 
 }  // namespace margin

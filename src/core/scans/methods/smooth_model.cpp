@@ -98,6 +98,26 @@ double SmoothModel::penalty_gap(const NewtonRows& rows, const Vector& at, const 
   return gap;
 }
 
+/// By how much of its end a gradient that a lasso's norm alone holds is beyond it: the dual weights are scaled down by as much.
+double SmoothModel::missed(const NewtonRows& rows, const Vector& at, const Vector& r) const {
+  double most = 0;
+  for (std::size_t j = 0; j < at.size(); ++j) {
+    if (l2_[j] > 0 || l1_[j] == 0) continue;
+    const bool moves = r[j] < 0 ? at[j] < rows.high(j) : at[j] > rows.low(j);
+    if (moves) most = std::max(most, (std::fabs(r[j]) - l1_[j]) / l1_[j]);
+  }
+  return most;
+}
+
+/// What a step may leave of the second-order model for that to be a share of at most `missable`.
+double SmoothModel::finest(double missable) const {
+  double least = infinity;
+  for (std::size_t j = 0; j < l1_.size(); ++j)
+    if (const double curvature = matrix_->row(j)[j]; l2_[j] == 0 && l1_[j] > 0 && curvature > 0)
+      least = std::min(least, 0.05 * missable * missable * l1_[j] * l1_[j] / curvature);
+  return least;
+}
+
 void SmoothModel::set_matrix(const SymmetricMatrix& sum, double unit) {
   matrix_ = std::make_unique<SymmetricMatrix>(w.size());
   for (std::size_t i = 0; i < w.size(); ++i)
@@ -252,7 +272,7 @@ Eigen::VectorXd SmoothModel::image() const {
   return v;
 }
 
-void SmoothModel::minimise(double wanted, ScanRun& run) {
+void SmoothModel::minimise(double wanted, double missable, ScanRun& run) {
   const Progress& progress = run.progress();
   const Held held(*this, run);
   const NewtonRows& rows = held.rows.rows;
@@ -274,7 +294,7 @@ void SmoothModel::minimise(double wanted, ScanRun& run) {
   int polished = 0;
   for (int k = 0; k < most_newton_steps; ++k) {
     const double gap = penalty_gap(rows, w, gradient) * p_.sample().lambda;
-    if (gap <= wanted) break;
+    if (gap <= wanted && missed(rows, w, gradient) <= missable) break;
     for (std::size_t i = 0; i < model.scores.size(); ++i)
       model.coefficient[i] =
           model.rows.cost[i] * std::max(0.0, model.rows.loss.second_derivative(model.scores[i], model.rows.y[i]));
@@ -282,7 +302,8 @@ void SmoothModel::minimise(double wanted, ScanRun& run) {
     GramSum(model.rows.rows).add(model.coefficient.data(), hessian);
     for (std::size_t j = 0; j < w.size(); ++j) hessian.row(j)[j] += model.proximal;
     hold(hessian);
-    if (!step(held, hessian, gradient, 1e-3 * wanted / p_.sample().lambda, d, progress)) return;
+    const double enough = std::min(1e-3 * wanted / p_.sample().lambda, finest(missable));
+    if (!step(held, hessian, gradient, enough, d, progress)) return;
     double slope = inner(gradient, d), t = 1, found = 0;
     for (std::size_t j = 0; has_l1_ && j < w.size(); ++j) slope += l1_[j] * (std::fabs(w[j] + d[j]) - std::fabs(w[j]));
     if (-slope <=

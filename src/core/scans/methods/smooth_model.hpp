@@ -26,8 +26,9 @@ class SmoothModel {
   /// What a scan at `w` told. Its weights are the best ones unless P rose there; the matrix stays what it was where the
   /// scan summed none up.
   void take(const Question& asked, Answer& answer, double primal, const Progress& progress);
-  /// The minimum is the next `w`, to a gap of the model of at most `wanted` (of P).
-  void minimise(double wanted, ScanRun& run);
+  /// The minimum is the next `w`, to a gap of the model of at most `wanted` (of P), and gradients that are beyond the ends of a
+  /// lasso's norm by a share of at most `missable`.
+  void minimise(double wanted, double missable, ScanRun& run);
   /// `w` is the minimum of ½wᵀ matrix w − <b, w> and the penalty, found from where it is, which bounds and constraints allow. False
   /// where rounding leaves none.
   bool minimise_quadratic(const std::vector<double>& b, ScanRun& run);
@@ -52,6 +53,8 @@ class SmoothModel {
   void hold(SymmetricMatrix& matrix) const;
   void hold(std::vector<double>& gradient) const;
   double penalty_gap(const NewtonRows& rows, const std::vector<double>& w, const std::vector<double>& r);
+  double missed(const NewtonRows& rows, const std::vector<double>& w, const std::vector<double>& r) const;
+  double finest(double missable) const;
 
   const ScanProblem& p_;
   std::int32_t output_;
