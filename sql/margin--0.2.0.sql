@@ -721,6 +721,10 @@ CREATE FUNCTION margin_path_from(query text, options jsonb) RETURNS margin_model
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION margin_path_from(text, jsonb) IS 'models along a list of lambdas on the rows of a query, all in the same few scans of it';
 
+CREATE FUNCTION margin_cross_validate_from(query text, options jsonb) RETURNS margin_selection
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 10000000;
+COMMENT ON FUNCTION margin_cross_validate_from(text, jsonb) IS 'compares lambdas on held-out rows of a query, whose column fold says which are held out together, in a few scans of it';
+
 CREATE FUNCTION margin_scan_query(query text, options jsonb DEFAULT '{}') RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100;
 COMMENT ON FUNCTION margin_scan_query(text, jsonb) IS 'the statement of the first scan of train_margin_from, for EXPLAIN';

@@ -117,8 +117,8 @@ def check_reference():
     check_index(functions)
     # Overloads are the price of arguments that the parser knows: aggregates have no defaults.
     listed = [signature.split("(")[0] for signature in functions if signature.startswith("margin")]
-    check(r"\df margin* grows no longer: 113 lines of 72 names",
-          [f"{len(listed)} lines of {len(set(listed))} names"] if len(listed) > 113 or len(set(listed)) > 72 else [])
+    check(r"\df margin* grows no longer: 114 lines of 73 names",
+          [f"{len(listed)} lines of {len(set(listed))} names"] if len(listed) > 114 or len(set(listed)) > 73 else [])
     hidden = query("""
         SELECT p.oid::regprocedure FROM pg_depend d JOIN pg_proc p ON p.oid = d.objid JOIN pg_extension e ON e.oid = d.refobjid
          WHERE e.extname = 'margin' AND d.deptype = 'e' AND d.classid = 'pg_proc'::regclass

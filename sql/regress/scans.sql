@@ -269,4 +269,36 @@ SELECT pg_temp.error_of($$SELECT margin_path_from('SELECT y, x FROM path_rows', 
 SELECT pg_temp.error_of($$SELECT margin_path_from('SELECT y, x FROM path_rows', '{"lambdas": [0.1], "kernel": "rbf"}')$$);
 SELECT pg_temp.error_of($$SELECT margin_path_from('SELECT y, x FROM path_rows', NULL)$$);
 SELECT pg_temp.error_of($$SELECT margin_path_from('DELETE FROM path_rows RETURNING y, x', '{"lambdas": [0.1]}')$$);
+
+-- Cross-validation in shared scans, beside the aggregate that holds the rows.
+CREATE FUNCTION pg_temp.folds_of(label text, features text, options jsonb, more text DEFAULT '') RETURNS TABLE (metric text, folds integer, rows bigint, settings integer, close boolean, best integer, same_options boolean) LANGUAGE plpgsql AS $$
+DECLARE scanned margin_selection := margin_cross_validate_from(format('SELECT %s AS label, %s AS features, margin_fold(id, 4) AS fold%s FROM path_rows AS p', label, features, more), options || '{"sample_rows": 300, "tolerance": 1e-6}');
+DECLARE held margin_selection;
+BEGIN
+  EXECUTE format('SELECT (v).* FROM (SELECT margin_cross_validate(%s, %s, 1, margin_fold(id, 4), $1) AS v FROM path_rows AS p OFFSET 0) AS s', label, features) INTO held USING (options - 'shard') || '{"tolerance": 1e-6}';
+  metric := (scanned).metric; folds := (scanned).folds; rows := (scanned).rows; settings := cardinality((scanned).means);
+  SELECT bool_and(abs(a - b) <= 0.002 * greatest(1, abs(b))) INTO close FROM unnest((scanned).fold_values, (held).fold_values) AS t(a, b);
+  best := (scanned).best;
+  same_options := (scanned).options - 'sample_rows' - 'shard' = (held).options;
+  RETURN NEXT;
+END $$;
+SELECT * FROM pg_temp.folds_of('y', 'x', '{"loss": "logistic", "metric": "log_loss", "lambdas": [1, 0.1, 0.001]}');
+SELECT * FROM pg_temp.folds_of('y', 'x', '{"losses": ["hinge", "squared_hinge"], "lambdas": [1, 0.001]}');
+SELECT * FROM pg_temp.folds_of('z', 'x', '{"loss": "squared", "grid": {"standardize": [true, false]}, "lambdas": [1, 0.001], "shard": "day"}', ', day');
+SELECT * FROM pg_temp.folds_of('y', 'p', '{"loss": "logistic", "metric": "auc", "encoder": "all", "lambdas": [0.1, 0.001], "exclude": ["id", "day", "w", "y", "z", "x"]}');
+SELECT (c).means IS NOT NULL AS measured, (c).fold_values[1:1][1:1] AS first_fold FROM (SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', '{"lambdas": [0.1], "split": "forward"}') AS c OFFSET 0) AS s;
+SELECT (c).rows, (c).skipped FROM (SELECT margin_cross_validate_from('SELECT CASE WHEN id > 8 THEN y END AS label, x AS features, day AS fold FROM path_rows', '{"lambdas": [0.1], "sample_rows": 300}') AS c OFFSET 0) AS s;
+SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows WHERE false', '{"lambdas": [0.1]}') IS NULL AS no_rows;
+SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features FROM path_rows', '{"lambdas": [0.1]}')$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, id::bigint AS fold FROM path_rows', '{"lambdas": [0.1]}')$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, nullif(day, 1) AS fold FROM path_rows', '{"lambdas": [0.1]}')$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, 1 AS fold FROM path_rows', '{"lambdas": [0.1]}')$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, y::integer AS fold FROM path_rows', '{"lambdas": [0.1], "sample_rows": 300}')$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, w AS weight, day AS fold FROM path_rows', '{"lambdas": [0.1]}')$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', '{"loss": "hinge"}')$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', '{"lambdas": [0.1], "predictions": true}')$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', '{"lambdas": [0.1], "folds": 3}')$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', NULL)$$);
+-- A training has no folds.
+SELECT (m).rows FROM (SELECT train_margin_from('SELECT y AS label, x AS features, id AS fold FROM path_rows', '{"lambda": 0.1}') AS m OFFSET 0) AS s;
 DROP TABLE path_rows;

@@ -123,7 +123,9 @@ TEST_P(AskedTogether, AnswersAreThoseOfEachAlone) {
       summary.bag_bytes = 1 << 20;
       questions.push_back(summary);
       Counting source(data);
-      std::vector<Answer> answers = ask_together(source, questions, {});
+      std::vector<Asked> asked;
+      for (const Question& q : questions) asked.push_back({q});
+      std::vector<Answer> answers = ask_together(source, asked, {});
       EXPECT_EQ(source.asked, 3);
       ASSERT_EQ(answers.size(), questions.size());
       for (std::size_t i = 0; i < questions.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "risk_problems.hpp"
 #include "three_parts.hpp"
@@ -19,7 +20,7 @@ class Shared final : public RowSource {
  public:
   explicit Shared(const Dataset& rows) : rows_(rows) {}
   Answer ask(const Question& question, const Progress& progress) override { return rows_.ask(question, progress); }
-  std::vector<Answer> ask_all(const std::vector<Question>& questions, const Progress& progress) override {
+  std::vector<Answer> ask_all(const std::vector<Asked>& questions, const Progress& progress) override {
     ++scans;
     most = std::max(most, questions.size());
     return RowSource::ask_all(questions, progress);
@@ -46,15 +47,15 @@ Dataset rows_of(Dataset::Outcome outcome) {
   return data;
 }
 
-std::vector<Options> at(const std::string& loss, const std::vector<double>& lambdas) {
-  std::vector<Options> settings;
+std::vector<Training> at(const std::string& loss, const std::vector<double>& lambdas) {
+  std::vector<Training> settings;
   for (const double lambda : lambdas) {
     Options s;
     s.loss = loss;
     s.lambda = lambda;
     s.tolerance = 1e-6;
     s.sample_rows = 200;
-    settings.push_back(s);
+    settings.push_back({s});
   }
   return settings;
 }
@@ -65,14 +66,14 @@ TEST(TrainTogether, IsTheTrainingsAloneInTheScansOfTheLongest) {
     any.loss = loss;
     any.lambda = 1;
     const Dataset rows = rows_of(outcome_of(any));
-    const std::vector<Options> settings = at(loss, {1.0, 0.1, 0.01, 1e-4});
+    const std::vector<Training> settings = at(loss, {1.0, 0.1, 0.01, 1e-4});
     Shared source(rows);
     const std::vector<Model> models = train_together(source, settings, {}, MemoryBudget(4e8));
     ASSERT_EQ(models.size(), 4U);
     std::int64_t longest = 0;
     for (std::size_t k = 0; k < models.size(); ++k) {
       ThreeParts own(rows);
-      const Model alone = train_scans(own, settings[k], {}, MemoryBudget(1e8));
+      const Model alone = train_scans(own, settings[k].settings, {}, MemoryBudget(1e8));
       // But for the rounding of sums over vectors.
       EXPECT_LE((models[k].weights - alone.weights).cwiseAbs().maxCoeff(), 1e-8) << loss << k;
       EXPECT_LE((models[k].intercept - alone.intercept).cwiseAbs().maxCoeff(), 1e-8) << loss << k;
@@ -100,8 +101,8 @@ TEST(TrainTogether, TakesSoManyAtATimeAndKeepsTheirOrder) {
 
 TEST(TrainTogether, ReadsRowsOnceThatTheSampleHolds) {
   const Dataset rows = rows_of(Dataset::Outcome::classes);
-  std::vector<Options> settings = at("hinge", {0.1, 0.01});
-  for (Options& s : settings) s.sample_rows.reset();
+  std::vector<Training> settings = at("hinge", {0.1, 0.01});
+  for (Training& s : settings) s.settings.sample_rows.reset();
   Shared source(rows);
   EXPECT_EQ(train_together(source, settings, {}).size(), 2U);
   EXPECT_EQ(source.scans, 1);
@@ -110,18 +111,43 @@ TEST(TrainTogether, ReadsRowsOnceThatTheSampleHolds) {
 
 TEST(TrainTogether, ThrowsWhatATrainingAloneThrows) {
   const Dataset rows = rows_of(Dataset::Outcome::classes);
-  std::vector<Options> settings = at("hinge", {0.1, 0.01});
-  settings[1].dual_weights = true;
+  std::vector<Training> settings = at("hinge", {0.1, 0.01});
+  settings[1].settings.dual_weights = true;
   Shared source(rows);
   EXPECT_THROW(train_together(source, settings, {}), Error);
   EXPECT_TRUE(train_together(source, {}, {}).empty());
 }
 
+/// Also those at which a weight just comes in, where the gradient tells more than values do: its dual weights prove nothing beyond
+/// the end of the norm.
+TEST(TrainTogether, ReachesTheToleranceAllAlongThePathOfALasso) {
+  for (const std::string loss : {"squared_hinge", "logistic", "huber"}) {
+    Options any;
+    any.loss = loss;
+    any.lambda = 1;
+    const Dataset rows = rows_of(outcome_of(any));
+    std::vector<double> lambdas;
+    for (int k = 0; k < 60; ++k) lambdas.push_back(0.3 * std::pow(0.88, k));
+    std::vector<Training> settings = at(loss, lambdas);
+    for (Training& s : settings) {
+      s.settings.l1_ratio = 1;
+      s.settings.tolerance = 1e-3;
+    }
+    Shared source(rows);
+    const std::vector<Model> models = train_together(source, settings, {});
+    for (std::size_t k = 0; k < models.size(); ++k) {
+      EXPECT_EQ(models[k].status, Status::optimal) << loss << lambdas[k];
+      EXPECT_LE(models[k].iterations, 8) << loss << lambdas[k];
+    }
+    EXPECT_LE(source.scans, 16) << loss;
+  }
+}
+
 /// A training that is stopped by the clock asks other questions the second time.
 TEST(TrainTogether, GoesOnWhereTheClockHadItsSay) {
   const Dataset rows = rows_of(Dataset::Outcome::classes);
-  std::vector<Options> settings = at("hinge", {0.1, 1e-5});
-  for (Options& s : settings) s.max_seconds = 1e-3;
+  std::vector<Training> settings = at("hinge", {0.1, 1e-5});
+  for (Training& s : settings) s.settings.max_seconds = 1e-3;
   Shared source(rows);
   const std::vector<Model> models = train_together(source, settings, {});
   EXPECT_EQ(models.size(), 2U);

@@ -2,6 +2,9 @@
 // matrices, cells and bags of several risks stand in one term, those of one after those of another.
 #include "core/scans/asked_together.hpp"
 
+#include <map>
+#include <string>
+
 #include "core/scans/row_terms.hpp"
 #include "core/scans/wire/sum_bytes.hpp"
 
@@ -28,15 +31,18 @@ struct Group {
   double bytes = 0;
 };
 
-std::vector<Group> groups_of(const std::vector<Question>& questions) {
+std::vector<Group> groups_of(const std::vector<Asked>& questions) {
   std::vector<Group> groups;
   for (std::size_t k = 0; k < questions.size(); ++k) {
-    const double bytes = questions[k].kind == Question::Kind::risk ? answer_bytes(questions[k]) : 0;
+    const Question& q = questions[k].question;
+    const double bytes = q.kind == Question::Kind::risk ? answer_bytes(q) : 0;
     Group* own = nullptr;
-    for (Group& g : groups)
-      if (g.bytes + bytes <= most_bytes && g.members.size() < most_beside &&
-          questions[g.members.front()].shares_terms(questions[k]))
+    for (Group& g : groups) {
+      const Asked& first = questions[g.members.front()];
+      if (g.bytes + bytes <= most_bytes && g.members.size() < most_beside && first.part == questions[k].part &&
+          first.question.shares_terms(q))
         own = &g;
+    }
     if (own == nullptr) own = &groups.emplace_back();
     own->members.push_back(k);
     own->bytes += bytes;
@@ -44,14 +50,48 @@ std::vector<Group> groups_of(const std::vector<Question>& questions) {
   return groups;
 }
 
-}  // namespace
+/// What is asked, and of which of these each question's answer consists.
+struct Plan {
+  std::vector<Asked> asked;
+  std::vector<std::vector<std::size_t>> parts;
+};
 
-std::vector<Answer> ask_together(RowSource& source, std::vector<Question> questions, const Progress& progress) {
+/// One question to the rows of several folds is asked of each fold once.
+Plan plan_of(std::vector<Asked> questions, std::int32_t folds) {
+  Plan plan;
+  plan.parts.resize(questions.size());
+  std::map<std::string, std::vector<std::size_t>> same;
+  for (std::size_t k = 0; k < questions.size(); ++k)
+    if (questions[k].part.rows != FoldPart::Rows::all) same[questions[k].question.bytes()].push_back(k);
+  for (const auto& [bytes, of] : same) {
+    if (of.size() < 2) continue;
+    for (std::int32_t f = 0; f < folds; ++f) {
+      const std::size_t at = plan.asked.size();
+      bool any = false;
+      for (const std::size_t k : of) {
+        if (!questions[k].part.has(f)) continue;
+        plan.parts[k].push_back(at);
+        any = true;
+      }
+      if (any) plan.asked.push_back({questions[of.front()].question, {FoldPart::Rows::of, f}});
+    }
+  }
+  for (std::size_t k = 0; k < questions.size(); ++k) {
+    if (!plan.parts[k].empty()) continue;
+    plan.parts[k] = {plan.asked.size()};
+    plan.asked.push_back(std::move(questions[k]));
+  }
+  return plan;
+}
+
+/// Without regard to what is the same.
+std::vector<Answer> ask_groups(RowSource& source, std::vector<Asked> questions, const Progress& progress) {
   const std::vector<Group> groups = groups_of(questions);
-  std::vector<Question> asked;
+  std::vector<Asked> asked;
   for (const Group& g : groups) {
-    Question& first = asked.emplace_back(questions[g.members.front()]);
-    for (std::size_t k = 1; k < g.members.size(); ++k) first.beside.push_back(questions[g.members[k]]);
+    Asked& first = asked.emplace_back(questions[g.members.front()]);
+    for (std::size_t k = 1; k < g.members.size(); ++k)
+      first.question.beside.push_back(questions[g.members[k]].question);
   }
   std::vector<Answer> found = source.ask_all(asked, progress), answers(questions.size());
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -61,7 +101,7 @@ std::vector<Answer> ask_together(RowSource& source, std::vector<Question> questi
     }
     Answer::Place before;
     for (const std::size_t k : groups[g].members) {
-      const RowTerms alone(std::move(questions[k]));
+      const RowTerms alone(std::move(questions[k].question));
       const AnswerForm& form = alone.form();
       answers[k] = found[g].take_part(form, before, progress);
       before.numbers += form.reductions.size();
@@ -70,6 +110,26 @@ std::vector<Answer> ask_together(RowSource& source, std::vector<Question> questi
       before.bags += form.bags;
       before.cells += form.cells;
     }
+  }
+  return answers;
+}
+
+}  // namespace
+
+std::vector<Answer> ask_together(RowSource& source, std::vector<Asked> questions, const Progress& progress) {
+  Plan plan = plan_of(std::move(questions), source.folds());
+  std::vector<Answer> found = ask_groups(source, std::move(plan.asked), progress);
+  std::vector<std::size_t> uses(found.size(), 0);
+  for (const std::vector<std::size_t>& parts : plan.parts)
+    for (const std::size_t part : parts) ++uses[part];
+  std::vector<Answer> answers(plan.parts.size());
+  for (std::size_t k = 0; k < answers.size(); ++k) {
+    const std::vector<std::size_t>& parts = plan.parts[k];
+    if (parts.size() == 1 && uses[parts.front()] == 1) {
+      answers[k] = std::move(found[parts.front()]);
+      continue;
+    }
+    for (const std::size_t part : parts) answers[k].merge(found[part], progress);
   }
   return answers;
 }

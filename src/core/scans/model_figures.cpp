@@ -240,4 +240,14 @@ RegressionMetrics ModelFigures::regression(const Answer& answer) const {
   return metrics;
 }
 
+Judgement ModelFigures::judgement(const Answer& answer) const {
+  Judgement j;
+  j.skipped = answer.skipped();
+  if (model_.regression())
+    j.targets = regression(answer);
+  else
+    j.classes = classification(answer);
+  return j;
+}
+
 }  // namespace margin

@@ -9,6 +9,7 @@
 #include "core/metrics/metrics.hpp"
 #include "core/model/model.hpp"
 #include "core/model/verification.hpp"
+#include "core/scans/row_source.hpp"
 #include "core/scans/wire/answer.hpp"
 #include "core/scans/wire/term.hpp"
 
@@ -35,6 +36,7 @@ class ModelFigures {
   VerifiedModel verification(const Answer& answer, const Progress& progress) const;
   ClassificationMetrics classification(const Answer& answer) const;
   RegressionMetrics regression(const Answer& answer) const;
+  Judgement judgement(const Answer& answer) const;
 
  private:
   /// Numbers of a term behind those of the verification: of classes the log loss and Brier's score alone.

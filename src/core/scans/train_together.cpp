@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "core/base/shared_out.hpp"
@@ -42,8 +43,8 @@ class Answered final : public RowSource {
   std::size_t next_ = 0;
 };
 
-struct Training {
-  const Options* settings;
+struct Progressing {
+  const Training* training;
   Answered source = {};
   std::optional<Model> model = {};
   std::optional<std::string> asks = {};
@@ -51,11 +52,11 @@ struct Training {
 };
 
 /// Until it has its model, fails, or asks something new.
-void go_on(Training& t, const Progress& progress, MemoryBudget memory) {
+void go_on(Progressing& t, const Progress& progress, MemoryBudget memory) {
   t.asks.reset();
   t.source.rewind();
   try {
-    t.model = train_scans(t.source, *t.settings, progress, memory);
+    t.model = train_scans(t.source, t.training->settings, progress, memory);
   } catch (NotAnswered& what) {
     t.asks = std::move(what.question);
   } catch (const Error&) {
@@ -63,49 +64,70 @@ void go_on(Training& t, const Progress& progress, MemoryBudget memory) {
   }
 }
 
-/// One scan for what all of them ask; the first scan of all is about the same.
-void answer(std::vector<Training*>& waiting, RowSource& source, const Progress& progress) {
-  std::map<std::string, std::shared_ptr<const std::string>> asked;
-  for (const Training* t : waiting) asked.emplace(*t->asks, nullptr);
-  std::vector<Question> questions;
-  for (const auto& [bytes, none] : asked) questions.push_back(Question::from_bytes(bytes));
-  std::vector<Answer> answers = ask_together(source, std::move(questions), progress);
-  std::size_t k = 0;
-  for (auto& [bytes, of] : asked) of = std::make_shared<const std::string>(answers[k++].bytes(progress));
-  for (Training* t : waiting) {
-    std::shared_ptr<const std::string> own = asked.at(*t->asks);
-    t->source.add(std::move(*t->asks), std::move(own));
+using Bytes = std::shared_ptr<const std::string>;
+/// Answers by questions and the rows that were asked.
+using Known = std::map<std::tuple<FoldPart::Rows, std::int32_t, std::string>, Bytes>;
+
+Known::key_type key_of(const Progressing& t) {
+  const FoldPart& part = t.training->part;
+  return {part.rows, part.fold, *t.asks};
+}
+
+/// One scan for what all of them ask; the first scan of all is about the same. `summaries`: what earlier scans told about the rows
+/// themselves: where some ask that again, these are answered, and nothing is scanned.
+void answer(std::vector<Progressing*>& waiting, RowSource& source, Known& summaries, const Progress& progress) {
+  Known known;
+  for (const Progressing* t : waiting)
+    if (const auto found = summaries.find(key_of(*t)); found != summaries.end()) known.insert(*found);
+  if (known.empty()) {
+    for (const Progressing* t : waiting) known.emplace(key_of(*t), nullptr);
+    std::vector<Asked> questions;
+    for (const auto& [key, none] : known)
+      questions.push_back({Question::from_bytes(std::get<2>(key)), {std::get<0>(key), std::get<1>(key)}});
+    std::vector<bool> of_rows;
+    for (const Asked& q : questions) of_rows.push_back(q.question.kind == Question::Kind::summary);
+    std::vector<Answer> answers = ask_together(source, std::move(questions), progress);
+    std::size_t k = 0;
+    for (auto& [key, of] : known) {
+      of = std::make_shared<const std::string>(answers[k].bytes(progress));
+      if (of_rows[k++]) summaries.emplace(key, of);
+    }
+  }
+  for (Progressing* t : waiting) {
+    const auto found = known.find(key_of(*t));
+    if (found != known.end()) t->source.add(std::move(*t->asks), found->second);
   }
 }
 
 }  // namespace
 
-std::vector<Model> train_together(RowSource& source, const std::vector<Options>& settings, const Progress& progress,
+std::vector<Model> train_together(RowSource& source, const std::vector<Training>& trainings, const Progress& progress,
                                   MemoryBudget memory) {
   std::vector<Model> models;
-  for (std::size_t begin = 0; begin < settings.size(); begin += most_together) {
+  Known summaries;
+  for (std::size_t begin = 0; begin < trainings.size(); begin += most_together) {
     const auto start = std::chrono::steady_clock::now();
-    const std::size_t count = std::min(most_together, settings.size() - begin);
+    const std::size_t count = std::min(most_together, trainings.size() - begin);
     const double limit = memory.left_or(-1);
     const MemoryBudget each(limit < 0 ? limit : limit / static_cast<double>(count));
-    std::vector<Training> trainings;
-    for (std::size_t k = 0; k < count; ++k) trainings.push_back({&settings[begin + k]});
-    std::vector<Training*> waiting;
+    std::vector<Progressing> some;
+    for (std::size_t k = 0; k < count; ++k) some.push_back({&trainings[begin + k]});
+    std::vector<Progressing*> waiting;
     do {
       waiting.clear();
-      for (Training& t : trainings)
+      for (Progressing& t : some)
         if (!t.model.has_value()) waiting.push_back(&t);
       share_out(waiting.size(), progress,
                 [&](std::size_t k, const Progress& own) { go_on(*waiting[k], QuietProgress(own), each); });
-      for (const Training& t : trainings)
+      for (const Progressing& t : some)
         if (t.failure != nullptr) std::rethrow_exception(t.failure);
       waiting.erase(
-          std::remove_if(waiting.begin(), waiting.end(), [](const Training* t) { return !t->asks.has_value(); }),
+          std::remove_if(waiting.begin(), waiting.end(), [](const Progressing* t) { return !t->asks.has_value(); }),
           waiting.end());
-      if (!waiting.empty()) answer(waiting, source, progress);
+      if (!waiting.empty()) answer(waiting, source, summaries, progress);
     } while (!waiting.empty());
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    for (Training& t : trainings) {
+    for (Progressing& t : some) {
       t.model->seconds = seconds;
       models.push_back(std::move(*t.model));
     }

@@ -10,9 +10,15 @@ namespace margin {
 /// Trainings that share a scan, and what they may hold in memory.
 constexpr std::size_t most_together = 50;
 
-/// The models of train_scans() for each of the settings, in their order. With few settings it takes as many scans as the longest
-/// of these trainings alone; `most_together` at a time. Throws Error as train_scans() does.
-std::vector<Model> train_together(RowSource& source, const std::vector<Options>& settings, const Progress& progress,
+/// One of them: on all rows, or on those of some folds.
+struct Training {
+  Options settings;
+  FoldPart part = {};
+};
+
+/// The models of train_scans() for each training, in their order. It takes as many scans as the longest of `most_together`
+/// trainings alone, so many at a time. Throws Error as train_scans() does.
+std::vector<Model> train_together(RowSource& source, const std::vector<Training>& trainings, const Progress& progress,
                                   MemoryBudget memory = {});
 
 }  // namespace margin

@@ -27,7 +27,8 @@ std::optional<double> mean_of(const std::vector<std::optional<double>>& figures)
   return n > 0 ? std::optional<double>(sum / n) : std::nullopt;
 }
 
-/// What a metric is when every row of a fold gets the same answer; rows or weights by class, of the fold and of the training.
+}  // namespace
+
 std::optional<double> constant_value(Metric metric, const std::vector<double>& inside,
                                      const std::vector<double>& outside) {
   const double tested = std::accumulate(inside.begin(), inside.end(), 0.0);
@@ -62,7 +63,6 @@ std::optional<double> constant_value(Metric metric, const std::vector<double>& i
       return sum / tested;
   }
 }
-}  // namespace
 
 HeldOut::HeldOut(const Dataset& data, const std::vector<std::int32_t>& rank, Metric metric, const Options& settings)
     : data_(data), rank_(rank), metric_(metric), quantile_(settings.quantile) {
@@ -85,37 +85,49 @@ void HeldOut::add(std::int64_t i, const double* scores) {
                 odds_.empty() ? nullptr : odds_.data(), weight);
 }
 
-std::optional<double> HeldOut::value() const {
-  switch (metric_) {
-    case Metric::accuracy:
-      return classes_->accuracy();
+template <class Count>
+std::optional<double> metric_value(const CountingMetrics<Count>& metrics, Metric metric) {
+  switch (metric) {
     case Metric::balanced_accuracy:
-      return mean_of(classes_->recall());
+      return mean_of(metrics.recall());
     case Metric::f1:
-      return classes_->f1().back();
+      return metrics.f1().back();
     case Metric::f1_macro:
-      return mean_of(classes_->f1());
+      return mean_of(metrics.f1());
     case Metric::mcc:
-      return classes_->matthews();
+      return metrics.matthews();
     case Metric::auc:
-      return classes_->auc();
+      return metrics.auc();
     case Metric::average_precision:
-      return classes_->average_precision();
+      return metrics.average_precision();
     case Metric::log_loss:
-      return classes_->log_loss();
+      return metrics.log_loss();
     case Metric::brier:
-      return classes_->brier();
-    case Metric::mse:
-      return numbers_.mean_squared_error();
-    case Metric::mae:
-      return numbers_.mean_absolute_error();
-    case Metric::pinball:
-      return numbers_.mean_pinball(quantile_);
-    case Metric::deviance:
-      return numbers_.mean_deviance();
+      return metrics.brier();
     default:
-      return numbers_.r_squared();
+      return metrics.accuracy();
   }
+}
+template std::optional<double> metric_value(const ClassificationMetrics&, Metric);
+template std::optional<double> metric_value(const WeightedMetrics&, Metric);
+
+std::optional<double> metric_value(const RegressionMetrics& metrics, Metric metric, double quantile) {
+  switch (metric) {
+    case Metric::mse:
+      return metrics.mean_squared_error();
+    case Metric::mae:
+      return metrics.mean_absolute_error();
+    case Metric::pinball:
+      return metrics.mean_pinball(quantile);
+    case Metric::deviance:
+      return metrics.mean_deviance();
+    default:
+      return metrics.r_squared();
+  }
+}
+
+std::optional<double> HeldOut::value() const {
+  return classes_.has_value() ? metric_value(*classes_, metric_) : metric_value(numbers_, metric_, quantile_);
 }
 
 std::optional<double> constant_score(const Dataset& data, Metric metric, const Options& settings, const FoldRows& rows,

@@ -106,8 +106,19 @@ int find_column(const Analysis& a, const std::string& name) {
 
 }  // namespace
 
-QueryColumns columns_of(const Analysis& a, const std::string& shard_name) {
+QueryColumns columns_of(const Analysis& a, const std::string& shard_name, bool with_fold) {
   QueryColumns c;
+  if (with_fold) {
+    c.of[fold] = find_column(a, role_names[fold]);
+    if (c.of[fold] < 0)
+      throw Error(ErrorKind::invalid_option, "the query has no column named \"fold\", expected the fold of each row",
+                  "Select one of a key that stays: SELECT label, features, margin_fold(id, 5) AS fold.");
+    const Oid type = a.types[c.of[fold]];
+    if (type != INT4OID)
+      throw Error(ErrorKind::wrong_type,
+                  "the column \"fold\" of the query is of type " + type_name_of(type) + ", expected integer",
+                  "Cast it: fold::integer.");
+  }
   if (!shard_name.empty()) {
     c.of[shard] = find_column(a, shard_name);
     if (c.of[shard] < 0) {

@@ -22,14 +22,14 @@ Analysis analysis_of(const char* query);
 /// Throws Error(invalid_option) for all but one SELECT that only reads.
 void require_one_select(const Analysis& a);
 
-enum Role { label, features, weight, shard, roles };
-constexpr const char* role_names[roles] = {"label", "features", "weight", "shard"};
+enum Role { label, features, weight, shard, fold, roles };
+constexpr const char* role_names[roles] = {"label", "features", "weight", "shard", "fold"};
 struct QueryColumns {
-  int of[roles] = {-1, -1, -1, -1};
+  int of[roles] = {-1, -1, -1, -1, -1};
 };
 
-/// By name, else by position. Throws Error(invalid_option).
-QueryColumns columns_of(const Analysis& a, const std::string& shard_name);
+/// By name, else by position; `with_fold`: and a column of folds, by its name. Throws Error: invalid_option, wrong_type.
+QueryColumns columns_of(const Analysis& a, const std::string& shard_name, bool with_fold);
 /// Of a type whose cast to double precision is the server's own. Throws Error(wrong_type).
 void require_number(const Analysis& a, int column);
 

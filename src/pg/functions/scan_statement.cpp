@@ -38,12 +38,15 @@ std::string alias_list(const Analysis& a, const QueryColumns& c) {
 
 }  // namespace
 
-ScanStatement::ScanStatement(const std::string& query, const std::string& shard_name, Oid function)
+ScanStatement::ScanStatement(const std::string& query, const std::string& shard_name, Oid function, bool with_fold)
     : function_(function) {
   const Analysis a = analysis_of(query.c_str());
   require_one_select(a);
-  const QueryColumns c = columns_of(a, shard_name);
+  const QueryColumns c = columns_of(a, shard_name, with_fold);
   if (c.of[weight] >= 0) require_number(a, c.of[weight]);
+  if (c.of[weight] >= 0 && with_fold)
+    throw Error(ErrorKind::unsupported, "cross-validation by scans takes no row weights",
+                "Leave the weight out, or use margin_cross_validate.");
 
   const char* const name = backend([=] { return get_func_name(function); });
   caller_ = name == nullptr ? "" : name;
@@ -57,6 +60,7 @@ ScanStatement::ScanStatement(const std::string& query, const std::string& shard_
   };
   question_type_ = type_named(margin::pg::question_type);
   profile_type_ = type_named(margin::pg::profile_type);
+  model_type_ = type_named("margin_model");
   if (c.of[weight] >= 0) weight_ = ", r.weight";
   const auto begin = static_cast<std::size_t>(a.begin);
   // The line break ends a comment at the end of the query.
@@ -65,9 +69,12 @@ ScanStatement::ScanStatement(const std::string& query, const std::string& shard_
   if (c.of[shard] >= 0) group_ = "\nGROUP BY r.shard";
   ungrouped_text_ = "SELECT 1\n" + from_;
   text_ = ungrouped_text_ + group_;
+  if (with_fold)
+    folds_text_ = "SELECT r.fold\n" + from_ + "\nWHERE r.label IS NOT NULL\nGROUP BY r.fold\nORDER BY r.fold";
   call_.label = c.of[label] + 1;
   call_.features = c.of[features] + 1;
   call_.weight = c.of[weight] + 1;
+  call_.fold = c.of[fold] + 1;
   std::vector<Oid> arguments{question_type_, ANYOID, ANYOID};
   if (call_.weight > 0) arguments.push_back(FLOAT8OID);
   const Oid term = own_function(function, "margin_term", arguments);
@@ -82,11 +89,21 @@ ScanStatement::ScanStatement(const std::string& query, const std::string& shard_
   servers_ = a.servers;
 }
 
-ScanCall ScanStatement::call(const std::vector<Datum>& questions) const {
+ScanCall ScanStatement::call(const std::vector<Datum>& questions, const std::vector<RowTest>& tests) const {
   ScanCall c = call_;
   c.text = text_.c_str();
   c.constants = questions.data();
   c.constant_count = static_cast<int>(questions.size());
+  c.tests = tests.empty() ? nullptr : tests.data();
+  return c;
+}
+
+ScanCall ScanStatement::judging_call(const std::vector<Datum>& models, const std::vector<RowTest>& tests) const {
+  ScanCall c = call(models, tests);
+  c.term = own_function(function_, "margin_term", {model_type_, ANYOID, ANYOID});
+  c.constant_type = model_type_;
+  c.encode = InvalidOid;
+  c.columns = nullptr;
   return c;
 }
 

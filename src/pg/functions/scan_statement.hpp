@@ -9,8 +9,9 @@ class ScanStatement {
  public:
   /// Parses and analyses `query`, one SELECT of label, features and, optionally, weight: columns of these names, the
   /// others by position. `shard`: the column that groups the rows, empty for none. `function`: one of the extension.
+  /// `with_fold`: a column `fold` is one of the query's, and a weight none.
   /// Throws Error(invalid_option), and what the server says of the query.
-  ScanStatement(const std::string& query, const std::string& shard, Oid function);
+  ScanStatement(const std::string& query, const std::string& shard, Oid function, bool with_fold = false);
 
   /// The features are rows with named columns: encode_with() comes first then, with an encoder that was made by one of the
   /// two calls below. It lives as long as the statement.
@@ -26,8 +27,13 @@ class ScanStatement {
   /// One encoder, of rows that one process gathers; by one value, which must outlive the call.
   ScanCall encoder_call(const std::vector<Datum>& options) const;
 
-  /// One result for each question, per shard, or once. The questions must outlive the call.
-  ScanCall call(const std::vector<Datum>& questions) const;
+  /// One result for each question, per shard, or once; `tests`: of some of the rows, empty: of all. Both must outlive the call.
+  ScanCall call(const std::vector<Datum>& questions, const std::vector<RowTest>& tests = {}) const;
+  /// The same of models, which take the features as they are.
+  ScanCall judging_call(const std::vector<Datum>& models, const std::vector<RowTest>& tests) const;
+  /// The statement of all folds of rows that have a label.
+  const std::string& folds_text() const { return folds_text_; }
+  Oid model_type() const { return model_type_; }
   /// There is a column `shard`.
   bool by_shard() const { return by_shard_; }
   /// The function that asks, by its name.
@@ -50,9 +56,9 @@ class ScanStatement {
   void name_columns(ScanCall& call, const std::vector<std::string>& columns) const;
 
   std::string weight_, from_, group_, prefix_;  // parts of statements for people
-  std::string text_, ungrouped_text_, servers_, caller_, label_name_;
+  std::string text_, ungrouped_text_, folds_text_, servers_, caller_, label_name_;
   std::vector<RowColumn> row_;  // the columns of the row; none where they are not known before it is there
-  Oid function_, question_type_, profile_type_;
+  Oid function_, question_type_, profile_type_, model_type_;
   ScanCall call_{};
   bool by_shard_, of_rows_;
 };

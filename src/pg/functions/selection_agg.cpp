@@ -6,6 +6,7 @@
 #include "pg/server/interrupts.hpp"
 #include "pg/values/jsonb.hpp"
 #include "pg/values/model_datum.hpp"
+#include "pg/values/selection_datum.hpp"
 
 namespace margin::pg {
 namespace {
@@ -27,55 +28,6 @@ struct SelectionCall {
 
 SessionProgress progress_of(FunctionCallInfo fcinfo, const Options& settings) {
   return {settings.log_level, false, query_state<SelectionCall>(fcinfo).last_line};
-}
-
-/// A setting in the options' own names.
-Value setting_of(const SettingScore& s, const SelectionOptions& options) {
-  Value::Object object = options.grid[s.point].values;
-  object["lambda"] = {s.lambda};
-  object["loss"] = {s.loss};
-  return {object};
-}
-
-void set_settings(CompositeBuilder& out, const Selection& selection, const SelectionOptions& options) {
-  Value::Array objects;
-  std::vector<double> lambdas;
-  std::vector<std::string> losses;
-  std::vector<std::optional<double>> means, deviations, values;
-  for (const SettingScore& s : selection.settings) {
-    objects.push_back(setting_of(s, options));
-    lambdas.push_back(s.lambda);
-    losses.push_back(s.loss);
-    means.push_back(s.mean);
-    deviations.push_back(s.deviation);
-    values.insert(values.end(), s.folds.begin(), s.folds.end());
-  }
-  out.set("settings", JSONBOID, jsonb_from(objects));
-  out.set("lambdas", FLOAT8ARRAYOID, float8_array(lambdas.data(), lambdas.size()));
-  out.set("losses", TEXTARRAYOID, text_array(losses));
-  out.set("means", FLOAT8ARRAYOID, float8_array(means));
-  out.set("deviations", FLOAT8ARRAYOID, float8_array(deviations));
-  out.set("fold_values", FLOAT8ARRAYOID, float8_array(values, selection.settings.front().folds.size()));
-}
-
-Value bound_value(const ErrorBound& b) {
-  Value::Object object;
-  object["from"] = {b.from};
-  object["to"] = {b.to};
-  object["error"] = {b.error};
-  return {object};
-}
-
-Value::Object certificate_object(const SelectionCertificate& c) {
-  Value::Array bounds;
-  for (const ErrorBound& b : c.bounds) bounds.push_back(bound_value(b));
-  Value::Object out;
-  out["asked"] = {c.asked};
-  out["proven"] = {c.proven};
-  out["error"] = {c.error};
-  out["lower"] = {c.lower};
-  out["bounds"].data = std::move(bounds);
-  return out;
 }
 
 void warn_of_unproven(const SelectionCertificate& c, std::size_t trainings) {
@@ -126,39 +78,11 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
                                            encoding.has_value() ? &*encoding : nullptr);
       }))
     PG_RETURN_NULL();
-  warn_of_unfinished(selection.unfinished, selection.settings.size() * static_cast<std::size_t>(selection.folds));
-  if (useless(selection))
-    warn("no setting is 1 % better than a constant: the best " + std::string(margin::metric_name(selection.metric)) +
-             " is " + figure(*selection.settings[*selection.best].mean) +
-             ", that of predicting the same for every row " + figure(*selection.constant),
-         "Other lambdas, losses or features may do better; try standardize => true.");
+  warn_of_selection(selection);
   if (selection.certificate.has_value()) warn_of_unproven(*selection.certificate, selection.settings.size());
-  CompositeBuilder out(fcinfo);
-  out.set_text("metric", margin::metric_name(selection.metric));
-  out.set_int4("folds", selection.folds);
-  out.set_int8("rows", rows->data.rows());
-  out.set_int8("skipped", rows->skipped);
-  set_settings(out, selection, options);
-  if (selection.best.has_value()) {
-    const margin::SettingScore& best = selection.settings[*selection.best];
-    out.set_int4("best", static_cast<std::int32_t>(*selection.best) + 1);
-    out.set_float8("best_mean", best.mean);
-    margin::Value::Object chosen = rows->options;
-    if (rows->encoder != nullptr) margin::name_pairs(chosen, *rows->encoder);
-    out.set("options", JSONBOID, jsonb_from(margin::chosen_options(chosen, best, options.grid[best.point].values)));
-    const margin::SettingScore& near = selection.settings[*selection.one_standard_error];
-    out.set_int4("one_standard_error", static_cast<std::int32_t>(*selection.one_standard_error) + 1);
-    out.set("one_standard_error_options", JSONBOID,
-            jsonb_from(margin::chosen_options(chosen, near, options.grid[near.point].values)));
-  }
-  out.set_int8("unfinished", selection.unfinished);
-  out.set_float8("seconds", selection.seconds);
-  if (!selection.predictions.empty())
-    out.set("predictions", FLOAT8ARRAYOID,
-            float8_array(selection.predictions, selection.outputs > 1 ? selection.outputs : 0));
-  if (selection.certificate.has_value())
-    out.set("certificate", JSONBOID, jsonb_from(certificate_object(*selection.certificate)));
-  return out.finish();
+  margin::Value::Object chosen = rows->options;
+  if (rows->encoder != nullptr) margin::name_pairs(chosen, *rows->encoder);
+  return selection_datum(fcinfo, selection, options, {rows->data.rows(), rows->skipped}, chosen);
 }
 
 MARGIN_FUNCTION(margin_path_step) { return collect_row(fcinfo, rules_of_path); }

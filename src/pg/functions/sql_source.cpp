@@ -1,8 +1,11 @@
 #include "pg/functions/sql_source.hpp"
 
 #include "core/scans/answered_check.hpp"
+#include "core/scans/model_figures.hpp"
 #include "pg/server/group_key.hpp"
 #include "pg/server/poll_trace.hpp"
+#include "pg/values/composite.hpp"
+#include "pg/values/model_datum.hpp"
 #include "pg/values/scan_values.hpp"
 #include "pg/values/state_object.hpp"
 
@@ -98,17 +101,50 @@ Profile SqlSource::profile(const ScanCall& call, const Progress& progress) {
   return all;
 }
 
-Answer SqlSource::ask(const Question& question, const Progress& progress) {
-  return std::move(ask_all({question}, progress).front());
+void SqlSource::find_folds() {
+  const Scan scan{statement_.call({}), false, ++scans_, statement_.caller().c_str(), statement_.servers().c_str()};
+  const char* const text = statement_.folds_text().c_str();
+  List* const found = backend([=] {
+    Scan own = scan;
+    own.call.text = text;
+    ErrorContextCallback context = {error_context_stack, describe, &own};
+    error_context_stack = &context;
+    MemoryContext caller = CurrentMemoryContext;
+    List* numbers = NIL;
+    SPI_connect();
+    SPI_execute(text, true, 0);
+    for (std::uint64_t i = 0; i < SPI_processed; ++i) {
+      bool null = false;
+      const Datum number = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null);
+      MemoryContext spi = MemoryContextSwitchTo(caller);
+      numbers = null ? lappend(numbers, nullptr) : lappend(numbers, makeInteger(DatumGetInt32(number)));
+      MemoryContextSwitchTo(spi);
+    }
+    SPI_finish();
+    error_context_stack = context.previous;
+    return numbers;
+  });
+  for (int i = 0; i < list_length(found); ++i) {
+    if (list_nth(found, i) == nullptr)
+      throw Error(ErrorKind::null_value, "the fold of a row is NULL, expected an integer",
+                  "Leave such rows out of the query: WHERE fold IS NOT NULL.");
+    folds_.push_back(intVal(list_nth(found, i)));
+  }
+  without_rows_ = folds_.empty();
 }
 
-std::vector<Answer> SqlSource::ask_all(const std::vector<Question>& questions, const Progress& progress) {
-  const auto start = std::chrono::steady_clock::now();
-  progress.poll();
-  std::vector<Datum> asked;
-  for (const Question& question : questions) asked.push_back(scan_value(question.bytes(), question_type));
-  List* const states = results(statement_.call(asked), statement_.by_shard(), scans_ + 1);
-  std::vector<Answer> answers(questions.size());
+RowTest SqlSource::test_of(const FoldPart& part) const {
+  if (part.rows == FoldPart::Rows::all) return {RowTest::Kind::all, 0};
+  const RowTest::Kind kind = part.rows == FoldPart::Rows::of        ? RowTest::Kind::equal
+                             : part.rows == FoldPart::Rows::without ? RowTest::Kind::other
+                                                                    : RowTest::Kind::less;
+  return {kind, folds_[static_cast<std::size_t>(part.fold)]};
+}
+
+/// The answers, one for each aggregate of the call.
+std::vector<Answer> SqlSource::merged(const ScanCall& call, const Progress& progress) {
+  List* const states = results(call, statement_.by_shard(), scans_ + 1);
+  std::vector<Answer> answers(static_cast<std::size_t>(call.constant_count));
   for (int i = 0; i < list_length(states); ++i) {
     void* const state = list_nth(states, i);
     if (state == nullptr) continue;
@@ -116,15 +152,59 @@ std::vector<Answer> SqlSource::ask_all(const std::vector<Question>& questions, c
     pfree(state);
   }
   list_free(states);
-  for (const Datum question : asked) pfree(DatumGetPointer(question));
-  for (std::size_t k = 0; k < answers.size(); ++k) require_answer(questions[k], answers[k], progress);
-  const Answer& first = answers.front();
-  if (++scans_ == 1) {
-    without_rows_ = first.rows() == 0;
-    one_class_ = questions.front().outcome == Dataset::Outcome::classes && first.classes().size() == 1;
-  }
-  session_.scan(scans_, first.rows(), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   return answers;
+}
+
+void SqlSource::tell(std::int64_t rows, std::chrono::steady_clock::time_point start) {
+  session_.scan(++scans_, rows, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+}
+
+Answer SqlSource::ask(const Question& question, const Progress& progress) {
+  return std::move(ask_all({{question}}, progress).front());
+}
+
+std::vector<Answer> SqlSource::ask_all(const std::vector<Asked>& questions, const Progress& progress) {
+  const auto start = std::chrono::steady_clock::now();
+  progress.poll();
+  std::vector<Datum> asked;
+  std::vector<RowTest> tests;
+  for (const Asked& q : questions) {
+    asked.push_back(scan_value(q.question.bytes(), question_type));
+    tests.push_back(test_of(q.part));
+  }
+  std::vector<Answer> answers = merged(statement_.call(asked, tests), progress);
+  for (const Datum question : asked) pfree(DatumGetPointer(question));
+  for (std::size_t k = 0; k < answers.size(); ++k) require_answer(questions[k].question, answers[k], progress);
+  const Answer& first = answers.front();
+  if (!started_) {
+    without_rows_ = first.rows() == 0;
+    one_class_ = questions.front().question.outcome == Dataset::Outcome::classes && first.classes().size() == 1;
+    started_ = true;
+  }
+  tell(first.rows(), start);
+  return answers;
+}
+
+std::vector<Judgement> SqlSource::judge(const std::vector<Model>& models, const std::vector<std::int32_t>& folds,
+                                        const Progress& progress) {
+  const auto start = std::chrono::steady_clock::now();
+  progress.poll();
+  std::vector<Datum> asked;
+  std::vector<RowTest> tests;
+  for (std::size_t k = 0; k < models.size(); ++k) {
+    asked.push_back(model_datum(CompositeBuilder(statement_.model_type()), models[k]));
+    tests.push_back(test_of({FoldPart::Rows::of, folds[k]}));
+  }
+  const std::vector<Answer> answers = merged(statement_.judging_call(asked, tests), progress);
+  std::vector<Judgement> found;
+  for (std::size_t k = 0; k < models.size(); ++k) {
+    // As the rows saw it.
+    const Model model = decoded(asked[k]);
+    const Options options = settings_of(model);
+    found.push_back(ModelFigures(model, options).judgement(answers[k]));
+  }
+  tell(answers.front().rows(), start);
+  return found;
 }
 
 }  // namespace margin::pg

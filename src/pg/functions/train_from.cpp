@@ -1,7 +1,8 @@
-// train_margin_from(query [, options]): training on the rows of a query by a few scans of it; margin_path_from(): the same for
-// several lambdas in the same scans; margin_scan_query(): the statement of the first one.
+// train_margin_from(query [, options]): training on the rows of a query by a few scans of it; margin_path_from() and
+// margin_cross_validate_from(): several trainings in the same scans; margin_scan_query(): the statement of the first one.
 #include "core/loss/loss.hpp"
 #include "core/profile/profile_encoder.hpp"
+#include "core/scans/cross_validate_scans.hpp"
 #include "core/scans/train_together.hpp"
 #include "core/train/fold_encoding.hpp"
 #include "core/train/path.hpp"
@@ -12,13 +13,15 @@
 #include "pg/values/composite.hpp"
 #include "pg/values/jsonb.hpp"
 #include "pg/values/scan_values.hpp"
+#include "pg/values/selection_datum.hpp"
 
 namespace margin::pg {
 namespace {
 
-/// The arguments (query, options); `of_path`: with a list of lambdas.
+/// The arguments (query, options), the latter with lists where several models are trained.
 struct Request {
-  explicit Request(FunctionCallInfo fcinfo, bool of_path = false) {
+  enum class For { training, path, selection };
+  explicit Request(FunctionCallInfo fcinfo, For purpose = For::training) {
     if (PG_ARGISNULL(0))
       throw Error(ErrorKind::null_value, "the query is NULL, expected the text of a SELECT",
                   "Give one SELECT of label, features and, optionally, weight.");
@@ -28,15 +31,16 @@ struct Request {
     const std::string_view text = payload(PG_GETARG_DATUM(0));
     query = text;
     if (PG_NARGS() > 1) options = options_from(PG_GETARG_DATUM(1));
-    if (of_path) {
-      SelectionOptions path = parse_path(options);
-      settings = std::move(path.settings);
-      lambdas = std::move(path.lambdas);
-      if (lambdas.empty())
-        throw Error(ErrorKind::invalid_option, "margin_path_from needs the option \"lambdas\"",
-                    "Name them: '{\"lambdas\": [0.1, 0.01, 0.001]}'; margin_path makes a list of the rows.");
-    } else {
+    if (purpose == For::training) {
       settings = parse_options(options);
+    } else {
+      lists = purpose == For::path ? parse_path(options) : parse_cross_validation(options);
+      settings = lists->settings;
+      if (lists->lambdas.empty())
+        throw Error(ErrorKind::invalid_option,
+                    std::string(purpose == For::path ? "margin_path_from" : "margin_cross_validate_from") +
+                        " needs the option \"lambdas\"",
+                    "Name them: '{\"lambdas\": [0.1, 0.01, 0.001]}'; a list of its own would take one more scan.");
     }
     // Read here: what trains the rows that fit into memory need not know them.
     auto& given = settings.given;
@@ -48,13 +52,15 @@ struct Request {
   std::string query;
   Value::Object options;
   Options settings;
-  std::vector<double> lambdas;
+  std::optional<SelectionOptions> lists;
   Oid function;
 };
 
 /// What the statement of the encoder reads of the options.
 Value::Object encoder_options(Value::Object options) {
-  for (const char* name : {"shard", "sample_rows", "initial", "on_error", "lambdas"}) options.erase(name);
+  for (const char* name :
+       {"shard", "sample_rows", "initial", "on_error", "lambdas", "losses", "grid", "metric", "split", "encoder"})
+    options.erase(name);
   return options;
 }
 
@@ -112,17 +118,30 @@ std::string encoder_text(ScanStatement& statement, const Request& request) {
              : statement.encoder_text(jsonb_from(encoder_options(request.options)));
 }
 
+/// Of rows with named columns, which are encoded once for all points of the grid.
+void settle_columns(GridPoint& point, const Encoder* encoder) {
+  if (encoder == nullptr) return;
+  if (point.values.count("standardize") > 0)
+    throw Error(ErrorKind::unsupported,
+                "option \"grid\" takes \"standardize\" for arrays only: rows with named columns are encoded once",
+                "Compare two calls, with standardize => true and false.");
+  point.settings.standardize = false;
+  name_features(point.settings, *encoder);
+}
+
 /// Trains on what the query returns; false: there is no model, which is no error by the options, or the query has no rows.
 template <class Train>
-bool trained(Request& request, std::shared_ptr<const Encoder>& encoder, Train&& train) {
+bool trained(Request& request, std::shared_ptr<const Encoder>& encoder, Train&& train, bool with_folds = false) {
   Options& settings = request.settings;
-  ScanStatement statement(request.query, settings.shard, request.function);
+  ScanStatement statement(request.query, settings.shard, request.function, with_folds);
   const bool about_margin = (features_of(settings) & feature::hard_margin) != 0;
   SessionProgress::Clock::time_point last_line{};
   SessionProgress progress(settings.log_level, about_margin, last_line);
   SqlSource source(statement, progress, settings.null_for_error);
   require_options_of_rows(statement, settings);
-  bool without_rows = false;
+  if (with_folds) source.find_folds();
+  bool without_rows = source.without_rows();
+  if (without_rows) return false;
   const auto error = row_error([&] {
     if (statement.of_rows()) {
       encoder = scanned_encoder(statement, source, request, progress);
@@ -160,16 +179,16 @@ MARGIN_FUNCTION(train_margin_from) {
 }
 
 MARGIN_FUNCTION(margin_path_from) {
-  Request request(fcinfo, true);
+  Request request(fcinfo, Request::For::path);
   std::shared_ptr<const margin::Encoder> encoder;
   std::vector<margin::Model> models;
   const auto train = [&](SqlSource& source, const SessionProgress& progress, margin::MemoryBudget memory) {
-    std::vector<margin::Options> settings;
-    for (const double lambda : request.lambdas) {
-      settings.push_back(request.settings);
-      settings.back().lambda = lambda;
+    std::vector<margin::Training> trainings;
+    for (const double lambda : request.lists->lambdas) {
+      trainings.push_back({request.settings});
+      trainings.back().settings.lambda = lambda;
     }
-    models = margin::train_together(source, settings, progress, memory);
+    models = margin::train_together(source, trainings, progress, memory);
   };
   if (!trained(request, encoder, train)) PG_RETURN_NULL();
   for (const char* name : {"lambdas", "initial"}) request.options.erase(name);
@@ -177,11 +196,26 @@ MARGIN_FUNCTION(margin_path_from) {
   for (margin::Model& model : models) {
     model.encoder = encoder;
     keep_options(model, request.options);
-    model.options["lambda"] = {request.lambdas[values.size()]};
+    model.options["lambda"] = {request.lists->lambdas[values.size()]};
     values.push_back(model_datum(fcinfo, model));
   }
   warn_of_path(models, request.settings.tolerance);
   return composite_array(values);
+}
+
+MARGIN_FUNCTION(margin_cross_validate_from) {
+  Request request(fcinfo, Request::For::selection);
+  margin::SelectionOptions& options = *request.lists;
+  std::shared_ptr<const margin::Encoder> encoder;
+  margin::ScannedSelection found;
+  const auto train = [&](SqlSource& source, const SessionProgress& progress, margin::MemoryBudget memory) {
+    for (margin::GridPoint& point : options.grid) settle_columns(point, encoder.get());
+    found = margin::cross_validate_scans(source, options, request.options, encoder, progress, memory);
+  };
+  if (!trained(request, encoder, train, true)) PG_RETURN_NULL();
+  warn_of_selection(found.selection);
+  if (encoder != nullptr) margin::name_pairs(request.options, *encoder);
+  return selection_datum(fcinfo, found.selection, options, {found.rows, found.skipped}, request.options);
 }
 
 MARGIN_FUNCTION(margin_scan_query) {

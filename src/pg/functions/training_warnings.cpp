@@ -176,6 +176,14 @@ void warn_of_unfinished(std::int64_t unfinished, std::size_t models) {
        "Raise tolerance, max_iterations or max_seconds, leave out the smallest lambdas, or standardize the features.");
 }
 
+void warn_of_selection(const Selection& s) {
+  warn_of_unfinished(s.unfinished, s.settings.size() * static_cast<std::size_t>(s.folds));
+  if (useless(s))
+    warn("no setting is 1 % better than a constant: the best " + std::string(metric_name(s.metric)) + " is " +
+             figure(*s.settings[*s.best].mean) + ", that of predicting the same for every row " + figure(*s.constant),
+         "Other lambdas, losses or features may do better; try standardize => true.");
+}
+
 void warn_of_path(const std::vector<Model>& models, double tolerance) {
   std::int64_t unfinished = 0, useless_ones = 0;
   for (const Model& model : models) {

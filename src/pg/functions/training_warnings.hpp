@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/train/train.hpp"
+#include "core/train/path.hpp"
 #include "pg/server/boundary.hpp"
 
 namespace margin::pg {
@@ -14,8 +14,10 @@ std::string figure(double value);
 /// Whether the model fits the training rows hardly better than a constant, or worse.
 bool useless(const Model& model, double tolerance);
 
-/// Of many trainings of one call: how many did not come to their tolerance; and of a path, that no model is better than a constant.
+/// Of many trainings of one call: how many did not come to their tolerance; and of a selection or a path, that none is better than a
+/// constant.
 void warn_of_unfinished(std::int64_t unfinished, std::size_t models);
+void warn_of_selection(const Selection& selection);
 void warn_of_path(const std::vector<Model>& models, double tolerance);
 
 /// One object for all models of a statement: many groups would drown in warnings, so that after a few of a kind one

@@ -2,6 +2,7 @@
 
 extern "C" {
 #include <catalog/pg_aggregate.h>
+#include <catalog/pg_operator.h>
 #include <executor/executor.h>
 #include <nodes/makefuncs.h>
 #include <nodes/nodeFuncs.h>
@@ -102,6 +103,18 @@ Expr* profile_of(Query* query, const ScanCall& call) {
   return aggregate_of(call.aggregate, list_make1(call_of(call.term, arguments)));
 }
 
+/// fold = number, NOT (fold = number), fold < number.
+Expr* test_of(const Query* query, const ScanCall& call, const RowTest& test) {
+  if (test.kind == RowTest::Kind::all) return nullptr;
+  Const* const number =
+      makeConst(INT4OID, -1, InvalidOid, sizeof(std::int32_t), Int32GetDatum(test.number), false, true);
+  const Oid operation = test.kind == RowTest::Kind::less ? Int4LessOperator : Int4EqualOperator;
+  Expr* const found = make_opclause(operation, BOOLOID, false, column_of(query, call.fold),
+                                    reinterpret_cast<Expr*>(number), InvalidOid, InvalidOid);
+  set_opfuncid(reinterpret_cast<OpExpr*>(found));
+  return test.kind == RowTest::Kind::other ? make_notclause(found) : found;
+}
+
 /// The aggregates, one for each constant: what they take of a row is one expression, which the server evaluates for each.
 List* targets_of(Query* query, const ScanCall& call) {
   if (!OidIsValid(call.constant_type)) return list_make1(profile_of(query, call));
@@ -122,7 +135,9 @@ List* targets_of(Query* query, const ScanCall& call) {
     List* const own = static_cast<List*>(copyObjectImpl(row));
     List* const arguments =
         OidIsValid(call.term) ? list_make1(call_of(call.term, lcons(constant, own))) : lappend(own, constant);
-    targets = lappend(targets, aggregate_of(call.aggregate, arguments));
+    Expr* const aggregate = aggregate_of(call.aggregate, arguments);
+    if (call.tests != nullptr) reinterpret_cast<Aggref*>(aggregate)->aggfilter = test_of(query, call, call.tests[i]);
+    targets = lappend(targets, aggregate);
   }
   return targets;
 }
@@ -234,29 +249,6 @@ RowColumns columns_of_row(const Query* query, int column) {
     }
   }
   return out;
-}
-
-Oid own_function(Oid caller, const char* name, const std::vector<Oid>& types) {
-  const Oid* const list = types.data();
-  const int size = static_cast<int>(types.size());
-  const Oid found = backend([=] {
-    const auto owner_of = [](HeapTuple tuple) { return reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple))->proowner; };
-    HeapTuple own = SearchSysCache1(PROCOID, ObjectIdGetDatum(caller));
-    if (!HeapTupleIsValid(own)) return InvalidOid;
-    const Oid owner = owner_of(own), schema = reinterpret_cast<Form_pg_proc>(GETSTRUCT(own))->pronamespace;
-    ReleaseSysCache(own);
-    HeapTuple tuple = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(name),
-                                      PointerGetDatum(buildoidvector(list, size)), ObjectIdGetDatum(schema));
-    if (!HeapTupleIsValid(tuple)) return InvalidOid;
-    const Oid function = owner_of(tuple) == owner ? reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple))->oid : InvalidOid;
-    ReleaseSysCache(tuple);
-    return function;
-  });
-  if (found == InvalidOid)
-    throw Error(ErrorKind::unsupported,
-                std::string("the extension has no function ") + name + " of its own for the arguments of this scan",
-                "ALTER EXTENSION margin UPDATE; all functions of the extension have one owner.");
-  return found;
 }
 
 List* rows_of(const ScanCall& call) {

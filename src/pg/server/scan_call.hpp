@@ -17,6 +17,12 @@ struct RowColumns {
 };
 RowColumns columns_of_row(const Query* query, int column);
 
+/// Which rows an aggregate takes, by a column of integers.
+struct RowTest {
+  enum class Kind { all, equal, other, less } kind;
+  std::int32_t number;
+};
+
 /// Aggregates over the rows of a query: aggregate(term(constant, label, features [, weight])); aggregate(term(names, columns...))
 /// of a profile; or aggregate(label, features [, weight], constant) where there is no term.
 struct ScanCall {
@@ -28,9 +34,10 @@ struct ScanCall {
   Oid constant_type;       // InvalidOid: the call is of a profile
   const Datum* constants;  // one aggregate for each
   int constant_count;
-  int label, features, weight;  // columns of the query from 1 on; 0 for no weight
-  Datum names;                  // jsonb, for `columns`
-  const char* const* columns;   // of the row of features, in place of it; null: the row itself
+  const RowTest* tests;               // one for each of them, by the column `fold`; null: all rows
+  int label, features, weight, fold;  // columns of the query from 1 on; 0 for none
+  Datum names;                        // jsonb, for `columns`
+  const char* const* columns;         // of the row of features, in place of it; null: the row itself
   int column_count;
   bool label_first;  // of a profile: the label is its first column
   bool complete;     // of a profile: of rows without NULL; with a NULL as label none is taken

@@ -41,12 +41,14 @@ std::string type_name_of(Oid type);
 /// An array of one or more values of one composite type.
 Datum composite_array(const std::vector<Datum>& values);
 
-/// Collects the attributes of the composite type that the running function returns, alone or in an array. Attributes
+/// Collects the attributes of a composite type: the one that the running function returns, alone or in an array. Attributes
 /// that are not set are NULL; names that the type lacks are ignored. An attribute that was altered to another type than
 /// the value's is Error(wrong_type).
 class CompositeBuilder {
  public:
   explicit CompositeBuilder(FunctionCallInfo fcinfo);
+  /// The same of any composite type.
+  explicit CompositeBuilder(Oid type);
 
   std::vector<Attribute> attributes() const;
   void set(const char* name, Oid type, Datum value);

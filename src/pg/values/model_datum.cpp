@@ -101,7 +101,10 @@ void set_trees(CompositeBuilder& out, const StumpBasis& basis) {
 }  // namespace
 
 Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::string_view status) {
-  CompositeBuilder out(fcinfo);
+  return model_datum(CompositeBuilder(fcinfo), model, status);
+}
+
+Datum model_datum(CompositeBuilder out, const Model& model, std::string_view status) {
   if (!model.solver.empty()) out.set_text("solver", model.solver);
   if (!model.loss.empty()) out.set_text("loss", model.loss);
   out.set_float8("norm", model.norm);

@@ -47,6 +47,8 @@ void require_storable(const Dataset& data, const Options& settings);
 
 /// The margin_model that the running function returns. `status`: in place of the model's, one that no training ends with.
 Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::string_view status = {});
+/// The same where the function returns something else.
+Datum model_datum(CompositeBuilder out, const Model& model, std::string_view status = {});
 /// The attribute `status`.
 std::string status_of(Datum composite);
 
