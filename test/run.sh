@@ -6,7 +6,7 @@
 
 all_stages=(format rules unit exact mutants sanitize tap valgrind sanitize-server regress fuzz docs)
 one_processor=' valgrind sanitize-server regress fuzz docs ' # side by side, where these follow each other
-more_stages=(assert versions packages pglite) # not part of a run without arguments
+more_stages=(assert versions packages pglite citus) # not part of a run without arguments
 build=${MARGIN_BUILD:-$root/build}
 shared=${MARGIN_SHARED:-$root/../shared/data}
 passed=0
@@ -17,7 +17,7 @@ usage() {
   say "usage: test/run.sh [STAGE...]    stages: ${all_stages[*]}; by name only: ${more_stages[*]}"
   say "environment: PG_MAJOR (the distribution's), PG_CONFIG, MARGIN_JOBS (processors), MARGIN_BUILD (build), MARGIN_SHARED (../shared/data), MARGIN_EXACT (5000), MARGIN_EXACT_PRODUCTS (1000), MARGIN_KEEP"
   say "             MARGIN_FUZZ_SECONDS (40), MARGIN_FUZZ_SEED, MARGIN_MUTANT_FILES (parts of paths, all), MARGIN_ALLOCATION_FAILURES (6000), MARGIN_ASSERT_SOURCE, MARGIN_ASSERT_SERVER"
-  say "             MARGIN_TAP (numbers of test/t, all), MARGIN_PMML_XSD (the schema of PMML 4.4, for test/t/023), MARGIN_CXX, MARGIN_STDLIB, MARGIN_PG_SOURCES, MARGIN_PGVECTOR_SOURCE, MARGIN_VERSIONS (test/versions.sh), MARGIN_VERSIONS_DIRECTORY, MARGIN_PGLITE_DIRECTORY (test/pglite.sh)"
+  say "             MARGIN_TAP (numbers of test/t, all), MARGIN_PMML_XSD (the schema of PMML 4.4, for test/t/023), MARGIN_CXX, MARGIN_STDLIB, MARGIN_PG_SOURCES, MARGIN_PGVECTOR_SOURCE, MARGIN_VERSIONS (test/versions.sh), MARGIN_VERSIONS_DIRECTORY, MARGIN_PGLITE_DIRECTORY (test/pglite.sh), MARGIN_CITUS_SOURCE, MARGIN_CITUS_RUNS (test/citus.sh)"
 }
 
 # What is shown while a stage runs: what it does, and how long that takes on two cores with nothing else to do.
@@ -36,6 +36,7 @@ declare -A about=(
   [docs]='the documents against the catalogue and psql: half a minute'
   [versions]='other servers, compilers and processors: 15 minutes for each of seven'
   [packages]='the Debian package, and the commands of README.md, in bare systems: 15 minutes'
+  [citus]='training by scans on Citus, a coordinator and two workers: a minute, and 5 more to build it'
   [pglite]='WebAssembly: the build in a chroot, its tests in Node.js, a page in Chromium: 20 minutes'
   [assert]='a server with assertions, then regress and tap on it: 15 minutes'
 )
@@ -95,7 +96,7 @@ side_by_side() {
   done
 }
 
-declare -A since process counter=([format]=tap [rules]=tap [unit]=shards [exact]=tap [mutants]=tap [sanitize]=shards [sanitize-server]=tap [regress]=regress [tap]=tap [fuzz]=tap [valgrind]=tap [docs]=tap [versions]=tap [packages]=tap [pglite]=tap [assert]=own)
+declare -A since process counter=([format]=tap [rules]=tap [unit]=shards [exact]=tap [mutants]=tap [sanitize]=shards [sanitize-server]=tap [regress]=regress [tap]=tap [fuzz]=tap [valgrind]=tap [docs]=tap [versions]=tap [packages]=tap [pglite]=tap [citus]=tap [assert]=own)
 declare -A last_line=([tap]='^(Result:|checks:)' [own]='^tests: ' [shards]='tests passed' [regress]='^(# | )?(All )?[0-9]+ (of [0-9]+ )?tests (passed|failed)')
 
 # Each prints "PASSED FAILED" from the words of the runner.
@@ -467,6 +468,7 @@ stage_versions() {
   "$root/test/versions.sh" ${MARGIN_VERSIONS:-}
 }
 stage_packages() { "$root/test/packages.sh"; }
+stage_citus() { "$root/test/citus.sh"; }
 stage_pglite() {
   if [ "$(id -u)" -ne 0 ]; then say 'ok 1 - skipped: only root can make the chroot that compiles for WebAssembly' && say 'checks: skipped' && return; fi
   "$root/test/pglite.sh"

@@ -157,6 +157,25 @@ TEST(CrossValidateScans, AsksOnceWhatTheRowsAre) {
   EXPECT_EQ(source.most, 10U);
 }
 
+/// More folds than share what is asked of all of them: each training asks by itself.
+TEST(CrossValidateScans, TakesManyFolds) {
+  const Rows rows = rows_of(Dataset::Outcome::classes, 2, 60);
+  Value::Object given;
+  given["loss"] = {std::string("logistic")};
+  given["lambdas"].data = Value::Array{{0.1}, {0.01}};
+  given["sample_rows"] = {100.0};
+  const SelectionOptions options = parse_cross_validation(given);
+  Folded source(rows.data, rows.folds);
+  const ScannedSelection found = cross_validate_scans(source, options, given, nullptr, {});
+  EXPECT_EQ(found.selection.folds, 60);
+  EXPECT_EQ(found.rows, rows.data.rows());
+  EXPECT_LE(source.most, 50U);
+  for (const SettingScore& s : found.selection.settings) {
+    EXPECT_EQ(std::count_if(s.folds.begin(), s.folds.end(), [](const auto& v) { return v.has_value(); }), 60);
+    EXPECT_GT(*s.mean, 0.8);
+  }
+}
+
 TEST(CrossValidateScans, RefusesWhatItCannotDo) {
   const Rows rows = rows_of(Dataset::Outcome::classes, 2, 3);
   const auto refusal = [&](Value::Object given, const std::vector<std::int32_t>& folds) -> std::string {

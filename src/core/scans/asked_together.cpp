@@ -14,12 +14,13 @@ namespace {
 
 // Of one answer: what processes hand to each other, and no value of SQL exceeds.
 constexpr double most_bytes = 256e6;
+constexpr std::int32_t most_folds_alone = 16;
 
 /// Bytes that the answer may take.
 double answer_bytes(const Question& q) {
   const double outputs = q.outputs(), width = q.width(), row = 96 + 8 * width;
   AnswerForm sums;
-  sums.vectors = static_cast<std::int32_t>(outputs + static_cast<double>(q.rings.size()));
+  sums.vectors = static_cast<std::int32_t>(outputs + Rings::sides * static_cast<double>(q.rings.size()));
   sums.matrices = q.curvature ? q.outputs() : 0;
   const double bag = std::min(static_cast<double>(q.bag_bytes), static_cast<double>(q.bag_rows) * row);
   return outputs * bag + sum_bytes(sums, q.width());
@@ -56,7 +57,8 @@ struct Plan {
   std::vector<std::vector<std::size_t>> parts;
 };
 
-/// One question to the rows of several folds is asked of each fold once.
+/// One question to the rows of several folds is asked of each fold once: of few ones, as the answer of each keeps as many rows as that
+/// of all may.
 Plan plan_of(std::vector<Asked> questions, std::int32_t folds) {
   Plan plan;
   plan.parts.resize(questions.size());
@@ -64,7 +66,7 @@ Plan plan_of(std::vector<Asked> questions, std::int32_t folds) {
   for (std::size_t k = 0; k < questions.size(); ++k)
     if (questions[k].part.rows != FoldPart::Rows::all) same[questions[k].question.bytes()].push_back(k);
   for (const auto& [bytes, of] : same) {
-    if (of.size() < 2) continue;
+    if (of.size() < 2 || folds > most_folds_alone) continue;
     for (std::int32_t f = 0; f < folds; ++f) {
       const std::size_t at = plan.asked.size();
       bool any = false;

@@ -15,7 +15,7 @@ namespace {
 // Models that are judged in one scan: each has an aggregate of its own.
 constexpr std::size_t most_judged = 400;
 
-void refuse(const char* option, const char* hint) {
+[[noreturn]] void refuse(const char* option, const char* hint) {
   throw Error(ErrorKind::unsupported, std::string("option \"") + option + "\" is not for cross-validation by scans",
               hint);
 }
@@ -139,7 +139,8 @@ void Validation::judge(std::vector<Model> models, const Progress& progress) {
   Selection& s = out_.selection;
   const auto trained = static_cast<std::size_t>(folds_ - first_);
   const std::size_t at_once = std::max(trained, most_judged / trained * trained);
-  const Model last = models[trained - 1];
+  const std::int64_t rows_of_last = models[trained - 1].rows.value_or(0);
+  const std::int64_t skipped_of_last = models[trained - 1].skipped.value_or(0);
   for (std::size_t begin = 0; begin < models.size(); begin += at_once) {
     const std::size_t end = std::min(models.size(), begin + at_once);
     std::vector<Model> some;
@@ -167,8 +168,8 @@ void Validation::judge(std::vector<Model> models, const Progress& progress) {
     const std::vector<Judgement> first(judged.begin(), judged.begin() + static_cast<std::ptrdiff_t>(trained));
     s.constant = constant(first);
     const Judgement& j = first.back();
-    out_.rows = last.rows.value_or(0) + (j.classes.has_value() ? j.classes->rows() : j.targets.rows());
-    out_.skipped = last.skipped.value_or(0) + j.skipped;
+    out_.rows = rows_of_last + (j.classes.has_value() ? j.classes->rows() : j.targets.rows());
+    out_.skipped = skipped_of_last + j.skipped;
   }
 }
 

@@ -65,6 +65,9 @@ void go_on(Progressing& t, const Progress& progress, MemoryBudget memory) {
 }
 
 using Bytes = std::shared_ptr<const std::string>;
+// Of answers that are kept for trainings that begin later.
+constexpr std::size_t most_bytes_kept = 256000000;
+
 /// Answers by questions and the rows that were asked.
 using Known = std::map<std::tuple<FoldPart::Rows, std::int32_t, std::string>, Bytes>;
 
@@ -87,10 +90,11 @@ void answer(std::vector<Progressing*>& waiting, RowSource& source, Known& summar
     std::vector<bool> of_rows;
     for (const Asked& q : questions) of_rows.push_back(q.question.kind == Question::Kind::summary);
     std::vector<Answer> answers = ask_together(source, std::move(questions), progress);
-    std::size_t k = 0;
+    std::size_t k = 0, kept = 0;
+    for (const auto& [key, of] : summaries) kept += of->size();
     for (auto& [key, of] : known) {
       of = std::make_shared<const std::string>(answers[k].bytes(progress));
-      if (of_rows[k++]) summaries.emplace(key, of);
+      if (of_rows[k++] && (kept += of->size()) <= most_bytes_kept) summaries.emplace(key, of);
     }
   }
   for (Progressing* t : waiting) {

@@ -109,6 +109,9 @@ int find_column(const Analysis& a, const std::string& name) {
 QueryColumns columns_of(const Analysis& a, const std::string& shard_name, bool with_fold) {
   QueryColumns c;
   if (with_fold) {
+    if (shard_name == role_names[fold])
+      throw Error(ErrorKind::invalid_option, "option \"shard\" must name another column of the query than \"fold\"",
+                  "Select the column twice, once under another name.");
     c.of[fold] = find_column(a, role_names[fold]);
     if (c.of[fold] < 0)
       throw Error(ErrorKind::invalid_option, "the query has no column named \"fold\", expected the fold of each row",

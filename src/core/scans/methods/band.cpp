@@ -12,7 +12,8 @@
 //            next w nearer to the best. Start: the solution of the sample.
 // Stop       P − D ≤ tolerance · max(|P|, |D|). P is the best that a scan told; D is the dual value of the model's own
 //            dual weights, those of the pieces for rows that are not in memory: the check of the scan with the rows in
-//            memory replaced, hence a bound for all rows.
+//            memory replaced, hence a bound for all rows. Where two scans prove little of a value that no longer falls, D is
+//            that of a smoothed hinge (bound_by_smoothing() of methods.cpp).
 // Source     bundle methods: Hiriart-Urruty & Lemaréchal (1993), Chapter XV; the rows in memory make the model exact
 //            where it matters, as the rounds of solvers/newton/piecewise.cpp do.
 #include <algorithm>

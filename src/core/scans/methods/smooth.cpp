@@ -9,6 +9,7 @@
 //            proximal term keeps the next one nearer to the best. Start: the solution of the sample; of the squared loss
 //            the minimum itself, from the sums of the first scan.
 // Stop       P − D ≤ tolerance · max(|P|, |D|), D the dual value of −φ'(u): both from the rows of one scan.
+//            A lasso's D scales these down by as much as a gradient is beyond its end: the model is minimised until none is.
 // Source     Boyd & Vandenberghe (2004), Section 9.5; the model is ours.
 #include <algorithm>
 #include <cmath>
