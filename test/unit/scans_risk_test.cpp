@@ -305,14 +305,14 @@ TEST(Scans, RowsTiedAtAKinkWhereFeaturesSaySomething) {
   Random random(97);
   for (const int classes : {2, 3}) {
     Table t;
-    for (int i = 0; i < 30000; ++i) {
+    for (int i = 0; i < 12000; ++i) {
       const double step = 0.1 * (i % 7);
       t.x.push_back({random.uniform(), step + random.uniform(), random.uniform() - i % 3, random.uniform()});
       t.y.push_back(random.uniform() + step > 0.6 ? 1 : random.uniform() < 0.2 ? classes - 1 : 0);
     }
     const Dataset data = store(t, true, Storage::floats, classes);
     for (const double lambda : {0.1, 1e-3, 1e-5})
-      for (const double tolerance : {1e-3, 1e-5}) {
+      for (const double tolerance : classes == 2 ? std::vector<double>{1e-3, 1e-5} : std::vector<double>{1e-3}) {
         SCOPED_TRACE(std::to_string(classes) + " " + std::to_string(lambda) + " " + std::to_string(tolerance));
         Options options = soft("hinge", lambda, tolerance);
         options.sample_rows = 1000;

@@ -127,7 +127,7 @@ TEST(TrainTogether, ReachesTheToleranceAllAlongThePathOfALasso) {
     any.lambda = 1;
     const Dataset rows = rows_of(outcome_of(any));
     std::vector<double> lambdas;
-    for (int k = 0; k < 60; ++k) lambdas.push_back(0.3 * std::pow(0.88, k));
+    for (int k = 0; k < 40; ++k) lambdas.push_back(0.3 * std::pow(0.83, k));
     std::vector<Training> settings = at(loss, lambdas);
     for (Training& s : settings) {
       s.settings.l1_ratio = 1;
