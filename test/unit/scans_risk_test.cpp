@@ -305,7 +305,7 @@ TEST(Scans, RowsTiedAtAKinkWhereFeaturesSaySomething) {
   Random random(97);
   for (const int classes : {2, 3}) {
     Table t;
-    for (int i = 0; i < 12000; ++i) {
+    for (int i = 0; i < 30000; ++i) {
       const double step = 0.1 * (i % 7);
       t.x.push_back({random.uniform(), step + random.uniform(), random.uniform() - i % 3, random.uniform()});
       t.y.push_back(random.uniform() + step > 0.6 ? 1 : random.uniform() < 0.2 ? classes - 1 : 0);
