@@ -293,6 +293,7 @@ SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, 
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, id::bigint AS fold FROM path_rows', '{"lambdas": [0.1]}')$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, nullif(day, 1) AS fold FROM path_rows', '{"lambdas": [0.1]}')$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, 1 AS fold FROM path_rows', '{"lambdas": [0.1]}')$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, id AS fold FROM path_rows', '{"lambdas": [0.1]}')$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', '{"lambdas": [0.1], "shard": "fold"}')$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, y::integer AS fold FROM path_rows', '{"lambdas": [0.1], "sample_rows": 300}')$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, w AS weight, day AS fold FROM path_rows', '{"lambdas": [0.1]}')$$);

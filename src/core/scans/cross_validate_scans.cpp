@@ -29,10 +29,10 @@ void require_options(const SelectionOptions& options, std::int32_t folds) {
   if (options.lambdas.empty())
     throw Error(ErrorKind::invalid_option, "cross-validation by scans needs the option \"lambdas\"",
                 "Name them: '{\"lambdas\": [0.1, 0.01, 0.001]}'.");
-  constexpr std::int32_t most_folds = 1000;
   if (folds < 2 || folds > most_folds)
     throw Error(ErrorKind::invalid_value,
-                "the rows have " + std::to_string(folds) + (folds == 1 ? " fold" : " folds") + ", expected 2 to 1000",
+                "the rows have " + (folds > most_folds ? "more than 1000" : std::to_string(folds)) +
+                    (folds == 1 ? " fold" : " folds") + ", expected 2 to 1000",
                 "margin_fold(key, 5) makes five of a key.");
 }
 

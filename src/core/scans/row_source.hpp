@@ -13,6 +13,9 @@
 
 namespace margin {
 
+/// Of one cross-validation.
+constexpr std::int32_t most_folds = 1000;
+
 /// Some of the rows, by their folds, which are numbered from 0.
 struct FoldPart {
   enum class Rows : std::uint8_t { all, of, without, before };

@@ -7,7 +7,7 @@
 
 namespace margin {
 
-/// Trainings that share a scan, and what they may hold in memory.
+/// Trainings that share a scan.
 constexpr std::size_t most_together = 50;
 
 /// One of them: on all rows, or on those of some folds.

@@ -112,7 +112,7 @@ void SqlSource::find_folds() {
     MemoryContext caller = CurrentMemoryContext;
     List* numbers = NIL;
     SPI_connect();
-    SPI_execute(text, true, 0);
+    SPI_execute(text, true, most_folds + 1);  // a key as fold would be held as a whole
     for (std::uint64_t i = 0; i < SPI_processed; ++i) {
       bool null = false;
       const Datum number = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null);
