@@ -114,6 +114,12 @@ TEST_P(AskedTogether, AnswersAreThoseOfEachAlone) {
       const Problem narrow = make_problem(data, options);
       std::vector<Question> questions = questions_of(p, random);
       for (Question& q : questions_of(narrow, random)) questions.push_back(std::move(q));
+      // Of another loss, and of that with another parameter.
+      options.loss = classes ? "smoothed_hinge" : "quantile";
+      for (const double parameter : {0.75, 0.25}) {
+        options.smoothing = options.quantile = parameter;
+        for (Question& q : questions_of(make_problem(data, options), random)) questions.push_back(std::move(q));
+      }
       Question other = question_of(p, random);  // keeps more rows: asked by itself
       other.bag_rows = 7;
       questions.insert(questions.begin() + 2, other);

@@ -2,7 +2,10 @@
 // absolute values, on all short lengths and from pointers of any alignment.
 #include <gtest/gtest.h>
 
+#include "core/math/exact_sum.hpp"
 #include "core/simd/add_rows.hpp"
+#include "core/simd/carried_sums.hpp"
+#include "core/simd/logistic_points.hpp"
 #include "core/simd/loops.hpp"
 #include "core/simd/plain_dot.hpp"
 #include "margin_problems.hpp"
@@ -372,6 +375,72 @@ TEST_P(KernelSet, entropies) {
     }
     EXPECT_EQ(out[n], 7.0) << "beyond the end";
   });
+}
+
+// Each sum as if it were alone, in every set.
+TEST_P(KernelSet, sums_that_carry_their_errors_have_the_bits_of_one) {
+  const AddCarried add = add_carried_of(k());
+  ASSERT_NE(add, nullptr);
+  Random random(18);
+  for (std::size_t n = 0; n <= longest; ++n) {
+    std::vector<double> v(n), sum(n + 1), lost(n + 1);
+    std::vector<ExactSum> alone(n);
+    for (int row = 0; row < 40; ++row) {
+      for (std::size_t k = 0; k < n; ++k) {
+        v[k] = row % 7 == 3 ? 0.0 : gaussian(random) * std::pow(10, static_cast<double>(random.below(30)) - 15);
+        alone[k].add(v[k]);
+      }
+      add(v.data(), n, sum.data(), lost.data());
+    }
+    for (std::size_t k = 0; k < n; ++k) {
+      EXPECT_EQ(sum[k], alone[k].rounded());
+      EXPECT_EQ(lost[k], alone[k].lost());
+    }
+    EXPECT_EQ(sum[n], 0) << "beyond the end";
+  }
+}
+
+// To the few ulps that certificates allow for, of scores of any size, and with the same bits whatever stands beside them.
+TEST_P(KernelSet, logistic_points) {
+  const LogisticPoints points = logistic_points_of(k());
+  ASSERT_NE(points, nullptr);
+  constexpr std::size_t n = 16;
+  Random random(19);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<double> u(n), y(n), value(n), dual(n), conjugate(n), curvature(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      y[i] = random.below(2) == 0 ? -1 : 1;
+      u[i] = i == 0 ? 0.0 : gaussian(random) * std::pow(10, static_cast<double>(random.below(7)) - 3);
+    }
+    points(u.data(), y.data(), n, value.data(), dual.data(), conjugate.data(), curvature.data());
+    for (std::size_t i = 0; i < n; ++i) {
+      const Real m = static_cast<Real>(y[i]) * u[i], e = std::exp(-std::fabs(m)), b = std::fabs(dual[i]);
+      const auto near = [&](double found, Real expected, const char* what) {
+        EXPECT_LE(std::fabs(found - expected), 4 * epsilon * std::fabs(expected)) << what << ", " << m;
+      };
+      EXPECT_TRUE(dual[i] * y[i] >= 0 && b <= 1) << m;
+      const Real least = b > 0 && b < 1 ? b * std::log(b) + (1 - b) * std::log1p(-b) : 0;
+      if (std::fabs(m) > 650) {
+        EXPECT_GE(value[i] * (1 + 4 * epsilon), m > 0 ? e : -m) << m;
+        EXPECT_GE(conjugate[i], least * (1 + 4 * epsilon)) << m;
+        continue;
+      }
+      near(value[i], std::log1p(e) + std::max<Real>(0, -m), "value");
+      near(dual[i], y[i] * (m > 0 ? e : 1) / (1 + e), "dual");
+      near(curvature[i], e / ((1 + e) * (1 + e)), "curvature");
+      near(conjugate[i], least, "conjugate");
+    }
+    for (const std::size_t from : {std::size_t{3}, std::size_t{8}}) {
+      double one[4][8];
+      points(u.data() + from, y.data() + from, 8, one[0], one[1], one[2], one[3]);
+      for (std::size_t i = 0; i < 8; ++i) {
+        EXPECT_EQ(one[0][i], value[from + i]);
+        EXPECT_EQ(one[1][i], dual[from + i]);
+        EXPECT_EQ(one[2][i], conjugate[from + i]);
+        EXPECT_EQ(one[3][i], curvature[from + i]);
+      }
+    }
+  }
 }
 
 // What SMO does to all rows at a step: every number as one row alone would have it, and the largest of all.

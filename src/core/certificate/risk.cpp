@@ -13,6 +13,7 @@ namespace margin {
 
 RiskCheck::RiskCheck(const Objective& objective, const double* weights, const double* intercept, bool with_dual)
     : objective_(objective),
+      measure_(measure_of(*objective_.loss)),
       weights_(weights),
       intercept_(intercept),
       with_dual_(with_dual),

@@ -53,7 +53,7 @@
 #include "core/certificate/certificate.hpp"
 #include "core/certificate/check.hpp"
 #include "core/certificate/twofold_sums.hpp"
-#include "core/loss/loss.hpp"
+#include "core/loss/points.hpp"
 #include "core/math/exact_sum.hpp"
 #include "core/math/rounding.hpp"
 
@@ -76,7 +76,16 @@ class RiskCheck final : public Check {
   std::vector<double> state() const override;
   bool merge(const std::vector<double>& state) override;
   std::string reductions() const override;
-  void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
+  void measure(const CheckedRow& row, double* numbers, double* coefficients) override {
+    score(row.x, scores_.data());
+    measure(row, margin::norm(row.x), scores_.data(), nullptr, numbers, coefficients);
+  }
+  /// <x, w> + b per output.
+  void score(const Row& x, double* scores) const;
+  /// measure() of a row of which is known: its norm, its scores, and per output what the loss is there (null: not known),
+  /// whose dual value it gets. That is one for any weights.
+  void measure(const CheckedRow& row, double norm, const double* scores, const LossPoint* points, double* numbers,
+               double* coefficients) const;
   std::unique_ptr<Check> part() const override;
   double part_size() const override { return 2 * static_cast<double>(total_.size()); }
   void add_part(Check& part) override;
@@ -108,9 +117,7 @@ class RiskCheck final : public Check {
   /// Whether the rounding of sums of short rows takes so much of D that a pass that sums them precisely pays, of a gap that is
   /// more than that share of P.
   bool blurred(double nothing = 1e-10) const;
-  /// Rows without a dual weight of their own get settled_dual(), which is one for any weights.
-  void use_slopes() { slopes_ = true; }
-  /// Of the row that was measured last: <x, w> + b per output.
+  /// Of the row that was measured last by itself: <x, w> + b per output.
   const std::vector<double>& scores() const { return scores_; }
   /// Its norm, of one that was added by itself.
   double norm() const { return numbers_[2]; }
@@ -156,7 +163,17 @@ class RiskCheck final : public Check {
   template <class L>
   DualPart dual_part(const L& loss, const CheckedRow& row, double norm, double a, double y) const;
   template <class L>
-  void measure_output(const L& loss, const CheckedRow& row, double norm, std::int32_t o, double u, double* out) const;
+  static DualPart dual_part(const L& loss, const CheckedRow& row, double length, double dual, double conjugate,
+                            double y);
+  template <class L>
+  void measure_output(const L& loss, const CheckedRow& row, double norm, std::int32_t o, double u,
+                      const LossPoint* point, double* out) const;
+  template <class L>
+  void measure_as(const CheckedRow& row, double norm, std::int32_t o, double u, const LossPoint* point,
+                  double* out) const;
+  using MeasureOutput = void (RiskCheck::*)(const CheckedRow&, double, std::int32_t, double, const LossPoint*,
+                                            double*) const;
+  static MeasureOutput measure_of(const Loss& loss);
   void replace_sums(Output& sum, const DualPart& old, const DualPart& now);
   static void write_row(const CheckedRow& row, double norm, bool wrong, bool supports, double* numbers);
   std::vector<double> without_dual(std::vector<double> state) const;
@@ -192,9 +209,10 @@ class RiskCheck final : public Check {
   double moved_by(const DualSum& sum, double share) const;
 
   Objective objective_;
+  MeasureOutput measure_;  // compiled for its loss
   const double* weights_;
   const double* intercept_;
-  bool with_dual_, slopes_ = false;
+  bool with_dual_;
   std::int64_t rows_ = 0, errors_ = 0, support_ = 0;
   double radius_ = 0;
   ExactSum total_weight_, error_weight_;

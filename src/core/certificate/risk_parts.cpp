@@ -21,7 +21,6 @@ void RiskCheck::Output::add(const Output& part) {
 
 std::unique_ptr<Check> RiskCheck::part() const {
   auto part = std::make_unique<RiskCheck>(objective_, weights_, intercept_, with_dual_);
-  part->slopes_ = slopes_;
   part->longest_short_ = longest_short_;
   return part;
 }

@@ -2,13 +2,13 @@
 // virtual call per question costs more than the answers.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <iterator>
 #include <memory>
 #include <type_traits>
 
 #include "core/certificate/column_sizes.hpp"
 #include "core/certificate/risk.hpp"
+#include "core/certificate/side_by_side.hpp"
 #include "core/loss/registry.hpp"
 #include "core/math/rounding.hpp"
 
@@ -27,43 +27,16 @@ inline double steepest_of(const L& loss, double u, double y, double error) {
   return loss.steepest(u, y, error);
 }
 
-/// Six sums that carry their rounding error, and eight plain ones, in two numbers at a time: each has its own lane.
-/// Knuth's two-sum has no choice to make, and finds the error of a sum exactly, and so the number that ExactSum finds.
-struct SideBySide {
-  static constexpr std::size_t carried = 6, others = 8, terms = carried + others;
-  double sum[carried] = {}, lost[carried] = {}, plain[others] = {};
+template <class L>
+constexpr bool plain_size =
+    std::is_same_v<decltype(&L::conjugate_size), double (Loss::*)(double, double, double) const>;
 
-  void set_exact(std::size_t k, const ExactSum& s) {
-    sum[k] = s.rounded();
-    lost[k] = s.lost();
-  }
-  ExactSum exact(std::size_t k) const { return ExactSum::of(sum[k], lost[k]); }
-  /// n rows of `terms` numbers.
-  void add(const double* row, std::size_t n) {
-    typedef double Pair __attribute__((vector_size(16)));
-    Pair s[carried / 2], l[carried / 2], p[others / 2], v;
-    std::memcpy(s, sum, sizeof s);
-    std::memcpy(l, lost, sizeof l);
-    std::memcpy(p, plain, sizeof p);
-    for (; n > 0; --n, row += terms) {
-#pragma GCC unroll 4
-      for (std::size_t k = 0; k < carried / 2; ++k) {
-        std::memcpy(&v, row + 2 * k, sizeof v);
-        const Pair t = s[k] + v, taken = t - s[k];
-        l[k] += (s[k] - (t - taken)) + (v - taken);
-        s[k] = t;
-      }
-#pragma GCC unroll 4
-      for (std::size_t k = 0; k < others / 2; ++k) {
-        std::memcpy(&v, row + carried + 2 * k, sizeof v);
-        p[k] += v;
-      }
-    }
-    std::memcpy(sum, s, sizeof s);
-    std::memcpy(lost, l, sizeof l);
-    std::memcpy(plain, p, sizeof p);
-  }
-};
+/// L::conjugate_size, without a call where it is that of all losses.
+template <class L>
+inline double conjugate_size_of(const L& loss, double a, double y, double conjugate) {
+  if constexpr (plain_size<L> && !std::is_same_v<L, Loss>) return std::fabs(conjugate) + std::fabs(a * y);
+  return loss.conjugate_size(a, y, conjugate);
+}
 
 }  // namespace
 
@@ -95,25 +68,31 @@ struct RiskCheck::DualPart {
 
 template <class L>
 RiskCheck::DualPart RiskCheck::dual_part(const L& loss, const CheckedRow& row, double norm, double a, double y) const {
-  const double c = row.loss_weight, projected = loss.project(std::isnan(a) ? 0.0 : a, y);
+  const double projected = loss.project(std::isnan(a) ? 0.0 : a, y);
   if (projected == 0) return {};
-  const double conjugate = loss.conjugate(projected, y);
-  return {-c * conjugate, c * loss.conjugate_size(projected, y, conjugate),
-          c * std::fabs(projected) * (norm + objective_.constant_feature()),
-          norm + objective_.constant_feature() + row.x.count + c + 4, c * projected};
+  return dual_part(loss, row, norm + objective_.constant_feature(), projected, loss.conjugate(projected, y), y);
+}
+
+/// Of a dual value that is not 0; `length` is that of the row with the constant feature.
+template <class L>
+inline RiskCheck::DualPart RiskCheck::dual_part(const L& loss, const CheckedRow& row, double length, double dual,
+                                                double conjugate, double y) {
+  const double c = row.loss_weight;
+  return {-c * conjugate, c * conjugate_size_of(loss, dual, y, conjugate), c * std::fabs(dual) * length,
+          length + row.x.count + c + 4, c * dual};
 }
 
 /// The numbers of output `o`, at which the row has the score u.
 template <class L>
 inline void RiskCheck::measure_output(const L& loss, const CheckedRow& row, double norm, std::int32_t o, double u,
-                                      double* out) const {
+                                      const LossPoint* point, double* out) const {
   const auto at = static_cast<std::size_t>(o);
   std::fill_n(out, per_output, 0.0);
   const double c = row.loss_weight, b = intercept_ != nullptr ? intercept_[o] : 0.0;
   if (!(c > 0)) return;
 
   const double y = objective_.task == Task::regression ? row.target : objective_.target(row.label, o);
-  const double value = loss.value(u, y);
+  const double value = point != nullptr ? point->value : loss.value(u, y);
   // The score errs by at most (terms + 2) ulps of ‖x‖‖w‖ + |b|, u − y by an ulp of its own (which is all that is left
   // of it where |u − y| is nearly ε); a loss carries that on with its slope.
   const double* const w = weights_ + static_cast<std::ptrdiff_t>(o) * objective_.dimensions;
@@ -124,10 +103,26 @@ inline void RiskCheck::measure_output(const L& loss, const CheckedRow& row, doub
   out[0] = c * value;
   out[1] = c * (error * steepest + 8 * epsilon * (value + epsilon * std::fabs(y)));
   if (value > 0 || norms_[at] > 0 || b != 0) out[2] = c * (row.x.count + 8.0) * (steepest + 1) + 4;
-  if (!with_dual_ || (row.dual == nullptr && !slopes_)) return;
-  const double a = row.dual != nullptr ? row.dual[o] : settled_dual(loss, u, y);
-  const DualPart dual = dual_part(loss, row, norm, a, y);
+  DualPart dual;
+  if (point != nullptr) {
+    if (point->dual != 0)
+      dual = dual_part(loss, row, norm + objective_.constant_feature(), point->dual, point->conjugate, y);
+  } else if (with_dual_ && row.dual != nullptr) {
+    dual = dual_part(loss, row, norm, row.dual[o], y);
+  }
   if (dual.coefficient != 0) dual.write(out);
+}
+
+template <class L>
+void RiskCheck::measure_as(const CheckedRow& row, double norm, std::int32_t o, double u, const LossPoint* point,
+                           double* out) const {
+  measure_output(static_cast<const L&>(*objective_.loss), row, norm, o, u, point, out);
+}
+
+RiskCheck::MeasureOutput RiskCheck::measure_of(const Loss& loss) {
+  MeasureOutput found = nullptr;
+  visit(loss, [&](const auto& own) { found = &RiskCheck::measure_as<std::decay_t<decltype(own)>>; });
+  return found;
 }
 
 inline void RiskCheck::write_row(const CheckedRow& row, double norm, bool wrong, bool supports, double* numbers) {
@@ -139,25 +134,27 @@ inline void RiskCheck::write_row(const CheckedRow& row, double norm, bool wrong,
   numbers[5] = supports ? 1 : 0;
 }
 
-void RiskCheck::measure(const CheckedRow& row, double* numbers, double* coefficients) {
-  const Row& x = row.x;
-  const double norm = margin::norm(x);
+void RiskCheck::score(const Row& x, double* scores) const {
+  for (std::int32_t o = 0; o < objective_.outputs(); ++o)
+    scores[o] = dot(x, weights_ + static_cast<std::ptrdiff_t>(o) * objective_.dimensions) +
+                (intercept_ != nullptr ? intercept_[o] : 0.0);
+}
+
+void RiskCheck::measure(const CheckedRow& row, double norm, const double* scores, const LossPoint* points,
+                        double* numbers, double* coefficients) const {
   std::int32_t best = 0;
   bool supports = false;
   for (std::int32_t o = 0; o < objective_.outputs(); ++o) {
     const auto at = static_cast<std::size_t>(o);
-    const double u = dot(x, weights_ + static_cast<std::ptrdiff_t>(o) * objective_.dimensions) +
-                     (intercept_ != nullptr ? intercept_[o] : 0.0);
-    scores_[at] = u;
-    if (u > scores_[static_cast<std::size_t>(best)]) best = o;
+    if (scores[at] > scores[best]) best = o;
     double* const out = numbers + head + per_output * at;
-    measure_output(*objective_.loss, row, norm, o, u, out);
+    (this->*measure_)(row, norm, o, scores[at], points != nullptr ? points + at : nullptr, out);
     coefficients[o] = out[7];
     supports = supports || out[7] != 0;
   }
   bool wrong = false;
   if (objective_.task == Task::binary)
-    wrong = (scores_[0] > 0) != (row.label == 1);  // as decide()
+    wrong = (scores[0] > 0) != (row.label == 1);  // as decide()
   else if (objective_.task == Task::multiclass)
     wrong = best != row.label;
   write_row(row, norm, wrong, supports, numbers);
@@ -224,7 +221,7 @@ void RiskCheck::add_scored(const CheckedRow* rows, std::size_t n, const double* 
   double* const out = numbers + head;
   visit(*objective_.loss, [&](const auto& loss) {
     for (std::size_t k = 0; k < n; ++k) {
-      measure_output(loss, rows[k], norms[k], 0, scores[k], out);
+      measure_output(loss, rows[k], norms[k], 0, scores[k], nullptr, out);
       coefficients[k] = out[7];
       const bool wrong = binary && (scores[k] > 0) != (rows[k].label == 1);
       write_row(rows[k], norms[k], wrong, coefficients[k] != 0, numbers);

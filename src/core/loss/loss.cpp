@@ -8,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/loss/one_class.hpp"
+#include "core/loss/points.hpp"
 #include "core/loss/registry.hpp"
 #include "core/options/foreign_names.hpp"
 
@@ -89,12 +90,7 @@ void require_target(const Loss& loss, double y, std::int64_t row) {
               "It predicts the mean of counts or amounts. For numbers of either sign there is loss => 'squared'.");
 }
 
-double settled_dual(const Loss& loss, double u, double y) {
-  if (loss.smooth()) return -loss.derivative(u, y);
-  const double width = kink_width * (1 + std::fabs(u) + std::fabs(y));
-  const double above = -loss.derivative(u + width, y), below = -loss.derivative(u - width, y);
-  return above > 0 ? above : below < 0 ? below : 0.0;
-}
+double settled_dual(const Loss& loss, double u, double y) { return settled_dual_of(loss, u, y); }
 
 const std::vector<std::string_view>& loss_names() {
   static const std::vector<std::string_view> names = [] {

@@ -3,12 +3,12 @@
 
 namespace margin {
 
-/// A sum with its rounding error (Neumaier 1974): exact to a few ulps of Σ|terms|·n·ε².
+/// A sum with its rounding error, which Knuth's two-sum finds without a choice: exact to a few ulps of Σ|terms|·n·ε².
 class ExactSum {
  public:
   void add(double v) {
-    const double t = sum_ + v;
-    lost_ += (sum_ < 0 ? -sum_ : sum_) >= (v < 0 ? -v : v) ? (sum_ - t) + v : (v - t) + sum_;
+    const double t = sum_ + v, taken = t - sum_;
+    lost_ += (sum_ - (t - taken)) + (v - taken);
     sum_ = t;
   }
   void add(const ExactSum& o) {

@@ -7,22 +7,6 @@
 
 namespace margin {
 
-double kink_distance(const Loss& loss, double u, double y) {
-  const double distance = std::fabs(loss.slack(u, y, -loss.derivative(u, y)));
-  return std::isnan(distance) ? infinity : distance;
-}
-
-std::int32_t Rings::group_of(const Loss& loss, std::int32_t output, double u, double y) const {
-  const double distance = kink_distance(loss, u, y);
-  const double* const edges = edges_.data() + static_cast<std::ptrdiff_t>(output) * count_;
-  std::int32_t ring = 0;
-  while (ring < count_ && !(distance <= edges[ring])) ++ring;
-  if (ring == count_) return -1;
-  const double a = settled_dual(loss, u, y);
-  const bool above = loss.classification() ? y > 0 : y > u;
-  return ring * sides + (a > 0 ? 2 : a < 0 ? 3 : above ? 1 : 0);
-}
-
 double Rings::slope(const Loss& loss, std::int32_t group) {
   const double y = loss.classification() ? 1 : 0;
   switch (group % sides) {

@@ -6,13 +6,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/loss/loss.hpp"
+#include "core/loss/points.hpp"
 #include "core/scans/wire/answer.hpp"
 
 namespace margin {
-
-/// How far u may move before the loss has another slope.
-double kink_distance(const Loss& loss, double u, double y);
 
 /// Rings between ascending distances from a kink, and in each the sides of it: rows of equal dual value settled_dual(),
 /// those of 0 by class or by the sign of what they miss.
@@ -28,8 +25,22 @@ class Rings {
 
   /// Per output.
   std::int32_t groups() const { return count_ * sides; }
-  /// The group of a row, −1 for none.
-  std::int32_t group_of(const Loss& loss, std::int32_t output, double u, double y) const;
+  /// The group of a row at this distance from a kink, with the dual value settled_dual(); −1 for none. `above`: of
+  /// those of 0, on which side.
+  std::int32_t group_of(std::int32_t output, double distance, double settled, bool above) const {
+    const double* const edges = edges_.data() + static_cast<std::ptrdiff_t>(output) * count_;
+    std::int32_t ring = 0;
+    while (ring < count_ && !(distance <= edges[ring])) ++ring;
+    if (ring == count_) return -1;
+    return ring * sides + (settled > 0 ? 2 : settled < 0 ? 3 : above ? 1 : 0);
+  }
+  template <class L>
+  static bool above(const L& loss, double u, double y) {
+    return loss.classification() ? y > 0 : y > u;
+  }
+  std::int32_t group_of(const Loss& loss, std::int32_t output, double u, double y) const {
+    return group_of(output, kink_distance(loss, u, y), settled_dual_of(loss, u, y), above(loss, u, y));
+  }
   /// The dual value that rows of a group have at the weights.
   static double slope(const Loss& loss, std::int32_t group);
 

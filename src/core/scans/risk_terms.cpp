@@ -3,26 +3,22 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/loss/loss.hpp"
+#include "core/loss/registry.hpp"
 
 namespace margin {
 
 namespace {
 
-/// Which rows a model should have as they are, the smallest first: those nearest to a kink; of a loss without kinks
-/// those of the largest curvature, which bounds how fast it changes.
-double straightness(const Loss& loss, double u, double y) {
-  return loss.self_concordance() < infinity ? -loss.second_derivative(u, y) : kink_distance(loss, u, y);
-}
-
 /// How wrong the second-order expansion of the loss at `there` is at `here`, as a negative number; where it is right, how
-/// far `there` is from a kink.
-double crossing(const Loss& loss, double here, double there, double y) {
+/// far the nearer of both is from a kink.
+template <class L>
+double crossing(const L& loss, double here, double there, double y) {
   const double step = here - there;
   const double piece =
       loss.value(there, y) + (loss.derivative(there, y) + loss.second_derivative(there, y) * step / 2) * step;
   const double wrong = std::fabs(loss.value(here, y) - piece);
-  return wrong > 1e-12 * (1 + std::fabs(here)) ? -wrong : kink_distance(loss, there, y);
+  if (wrong > 1e-12 * (1 + std::fabs(here))) return -wrong;
+  return std::min(kink_distance(loss, here, y), kink_distance(loss, there, y));
 }
 
 }  // namespace
@@ -32,54 +28,75 @@ RiskTerms::RiskTerms(const Question& question)
       outputs_(question.outputs()),
       rings_(question.rings, question.outputs()),
       check_(question.objective(), question.weights.data(), question.intercept ? question.intercepts.data() : nullptr,
-             true) {
-  check_.use_slopes();
+             true),
+      coefficients_(static_cast<std::size_t>(question.outputs())),
+      points_(static_cast<std::size_t>(question.outputs())) {
   reductions_ = check_.reductions();
   checked_ = reductions_.size();
   reductions_.append(q_.steps.size() * static_cast<std::size_t>(outputs_), '+');
+  visit(*q_.loss, [&](const auto& own) { measure_ = &RiskTerms::measure_output<std::decay_t<decltype(own)>>; });
 }
 
-std::int32_t RiskTerms::measure(CheckedRow row, const Room& to) {
+void RiskTerms::score(const CheckedRow& row, double* u, double* y) {
   const bool targets = q_.outcome == Dataset::Outcome::targets;
-  if (targets) require_target(*q_.loss, row.target, 0);
-  row.target = (row.target - q_.target_center) / q_.target_scale;
-  row.loss_weight = row.sample_weight * q_.weight_of_class(static_cast<std::size_t>(row.label));
-  check_.measure(row, to.numbers, to.coefficients);
-  std::fill(to.coefficients + outputs_, to.coefficients + vectors(), 0.0);
-  const auto outputs = static_cast<std::size_t>(outputs_);
-  const double c = row.loss_weight;
-  std::int32_t cells = 0;
-  for (std::size_t o = 0; o < outputs; ++o) {
-    const double u = check_.scores()[o];
-    const double y = targets         ? row.target
-                     : outputs_ == 1 ? (row.label == 1 ? 1.0 : -1.0)
-                                     : (row.label == static_cast<std::int32_t>(o) ? 1.0 : -1.0);
-    if (rings_.groups() > 0 && c > 0) ring(static_cast<std::int32_t>(o), u, y, row, to, cells);
-    if (q_.curvature) to.curvatures[o] = c * std::max(0.0, q_.loss->second_derivative(u, y));
-    const bool keeps = q_.bag_rows > 0, kept = keeps && c > 0;
-    if (q_.direction.size() == 0) {
-      if (keeps) to.keys[o] = kept ? straightness(*q_.loss, u, y) : infinity;
-      continue;
-    }
-    const auto at = static_cast<Eigen::Index>(o);
-    const double du = dot(row.x, q_.direction.row(at).data()) + (q_.intercept ? q_.intercept_direction(at) : 0.0);
-    if (keeps) to.keys[o] = kept ? std::min(kink_distance(*q_.loss, u, y), crossing(*q_.loss, u, u + du, y)) : infinity;
-    for (std::size_t k = 0; k < q_.steps.size(); ++k)
-      to.numbers[checked_ + k * outputs + o] = c > 0 ? c * q_.loss->value(u + q_.steps[k] * du, y) : 0.0;
+  row_ = row;
+  if (targets) {
+    require_target(*q_.loss, row.target, 0);
+    row_.target = (row.target - q_.target_center) / q_.target_scale;
   }
-  return cells;
+  row_.loss_weight = row.sample_weight * q_.weight_of_class(static_cast<std::size_t>(row.label));
+  check_.score(row.x, u);
+  for (std::int32_t o = 0; o < outputs_; ++o)
+    y[o] = targets ? row_.target : row.label == (outputs_ == 1 ? 1 : o) ? 1.0 : -1.0;
 }
 
-/// The row's part of the sums of its group.
-void RiskTerms::ring(std::int32_t output, double u, double y, const CheckedRow& row, const Room& to,
-                     std::int32_t& cells) const {
-  const std::int32_t group = rings_.group_of(*q_.loss, output, u, y);
-  if (group < 0) return;
-  const std::int32_t at = output * rings_.groups() + group;
-  const double c = row.loss_weight;
-  to.coefficients[outputs_ + at] = c;
-  const double sums[] = {1, c, c * to.numbers[2], c * y, c * std::fabs(y)};
-  for (std::int32_t k = 0; k < Rings::sums; ++k) to.cells[cells++] = {to.first_cell + at * Rings::sums + k, sums[k]};
+void RiskTerms::measure(double norm, const LossPoints& points, std::size_t first, Room& to) {
+  const auto outputs = static_cast<std::size_t>(outputs_);
+  for (std::size_t o = 0; o < outputs; ++o) points_[o] = points.at(first + o);
+  check_.measure(row_, norm, points.u.data() + first, points_.data(), to.numbers, coefficients_.data());
+  for (std::size_t o = 0; o < outputs; ++o) {
+    const auto output = static_cast<std::int32_t>(o);
+    if (coefficients_[o] != 0) *to.coefficients++ = {to.first_vector + output, coefficients_[o]};
+    (this->*measure_)(output, points.u[first + o], points.y[first + o], points_[o], to);
+  }
+  to.numbers += reductions_.size();
+  to.curvatures += matrices();
+  to.keys += bags();
+  to.first_vector += vectors();
+  to.first_cell += cells();
+}
+
+/// What the check does not have, of one output.
+template <class L>
+void RiskTerms::measure_output(std::int32_t o, double u, double y, const LossPoint& point, Room& to) const {
+  const L& loss = static_cast<const L&>(*q_.loss);
+  const auto at = static_cast<std::size_t>(o);
+  const double c = row_.loss_weight;
+  const bool keeps = q_.bag_rows > 0, kept = keeps && c > 0, rung = rings_.groups() > 0 && c > 0;
+  // Rows that a model should have as they are, the smallest first: those nearest to a kink; of a loss without kinks those
+  // of the largest curvature, which bounds how fast it changes.
+  const bool concordant = loss.self_concordance() < infinity, aims = q_.direction.size() > 0;
+  const double distance = rung || (kept && !concordant && !aims) ? kink_distance(loss, u, y) : infinity;
+  if (rung) {
+    const std::int32_t group = rings_.group_of(o, distance, point.dual, Rings::above(loss, u, y));
+    if (group >= 0) {
+      const std::int32_t sum = o * rings_.groups() + group;
+      *to.coefficients++ = {to.first_vector + outputs_ + sum, c};
+      const double sums[] = {1, c, c * to.numbers[2], c * y, c * std::fabs(y)};
+      for (std::int32_t k = 0; k < Rings::sums; ++k)
+        *to.cells++ = {to.first_cell + std::int64_t{sum} * Rings::sums + k, sums[k]};
+    }
+  }
+  if (q_.curvature) to.curvatures[o] = c > 0 ? c * std::max(0.0, point.second_derivative) : 0.0;
+  if (!aims) {
+    if (keeps) to.keys[o] = !kept ? infinity : concordant ? -point.second_derivative : distance;
+    return;
+  }
+  const double du = dot(row_.x, q_.direction.row(o).data()) + (q_.intercept ? q_.intercept_direction(o) : 0.0);
+  if (keeps) to.keys[o] = kept ? crossing(loss, u, u + du, y) : infinity;
+  for (std::size_t k = 0; k < q_.steps.size(); ++k)
+    to.numbers[checked_ + k * static_cast<std::size_t>(outputs_) + at] =
+        c > 0 ? c * loss.value(u + q_.steps[k] * du, y) : 0.0;
 }
 
 }  // namespace margin

@@ -26,24 +26,38 @@ class RiskTerms {
   /// Of these a row adds to so many at most.
   std::int32_t cells_of_row() const { return rings_.groups() > 0 ? outputs_ * Rings::sums : 0; }
 
-  /// Where the parts of a term go; of cells the number of the first.
+  /// Of the vectors a row adds to so many at most.
+  std::int32_t vectors_of_row() const { return rings_.groups() > 0 ? 2 * outputs_ : outputs_; }
+
+  /// Where the parts of a term go; of vectors and cells the number of the first.
   struct Room {
-    double *numbers, *coefficients, *curvatures, *keys;
-    Entry* cells;
-    std::int64_t first_cell;
+    double *numbers, *curvatures, *keys;
+    Entry *coefficients, *cells;
+    std::int64_t first_vector, first_cell;
   };
-  /// Returns how many cells. `row` as it is read, with the label's class or its target, and the weight of the sample.
-  std::int32_t measure(CheckedRow row, const Room& to);
+  std::int32_t outputs() const { return outputs_; }
+  const Loss& loss() const { return *q_.loss; }
+  /// Begins with a row, as it is read, with the label's class or its target, and the weight of the sample: its score and
+  /// its outcome in each output.
+  void score(const CheckedRow& row, double* u, double* y);
+  /// And what it adds, where the loss is known at these scores: points first … first + outputs − 1. Moves the ends of `to`
+  /// behind what it writes.
+  void measure(double norm, const LossPoints& points, std::size_t first, Room& to);
 
  private:
-  void ring(std::int32_t output, double u, double y, const CheckedRow& row, const Room& to, std::int32_t& cells) const;
+  template <class L>
+  void measure_output(std::int32_t output, double u, double y, const LossPoint& point, Room& to) const;
 
   const Question& q_;
   const std::int32_t outputs_;
   const Rings rings_;
+  void (RiskTerms::*measure_)(std::int32_t, double, double, const LossPoint&, Room&) const;  // compiled for its loss
   RiskCheck check_;
   std::size_t checked_;  // numbers of the check
   std::string reductions_;
+  CheckedRow row_{};
+  std::vector<double> coefficients_;
+  std::vector<LossPoint> points_;
 };
 
 }  // namespace margin

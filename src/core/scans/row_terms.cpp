@@ -65,9 +65,13 @@ RowTerms::RowTerms(Question question)
   form.bag_bytes = q_.bag_bytes;
   numbers_.resize(reductions_.size());
   coefficients_.resize(std::max(outputs_, static_cast<std::size_t>(form.vectors)));
-  std::size_t most_cells = 1;
-  for (const RiskTerms& risk : risks_) most_cells += static_cast<std::size_t>(risk.cells_of_row());
+  std::size_t most_cells = 1, most_added = risks_.empty() ? coefficients_.size() : 0;
+  for (const RiskTerms& risk : risks_) {
+    most_cells += static_cast<std::size_t>(risk.cells_of_row());
+    most_added += static_cast<std::size_t>(risk.vectors_of_row());
+  }
   cells_.resize(most_cells);
+  added_.resize(most_added);
   curvatures_.resize(static_cast<std::size_t>(form.matrices));
   keys_.resize(static_cast<std::size_t>(form.bags));
   scores_.resize(outputs_);
@@ -75,7 +79,7 @@ RowTerms::RowTerms(Question question)
   skipped_.skipped = true;
   for (Term* const t : {&term_, &skipped_}) {
     t->numbers = numbers_.data();
-    t->coefficients = coefficients_.data();
+    t->coefficients = added_.data();
     t->curvatures = curvatures_.data();
     t->keys = keys_.data();
     t->cells = cells_.data();
@@ -91,6 +95,15 @@ void RowTerms::ask_risk(const Question& question) {
   form.matrices += risk.matrices();
   form.bags += risk.bags();
   form.cells += risk.cells();
+  const Loss& loss = risk.loss();
+  const auto count = static_cast<std::size_t>(risk.outputs());
+  const std::size_t from = losses_.empty() ? 0 : losses_.back().from + losses_.back().count;
+  points_.resize(from + count);
+  if (!losses_.empty() && losses_.back().loss->name() == loss.name() &&
+      losses_.back().loss->parameters() == loss.parameters())
+    losses_.back().count += count;
+  else
+    losses_.push_back({&loss, evaluate_points(loss), from, count});
 }
 
 std::int32_t RowTerms::class_index(std::string_view name) const {
@@ -102,7 +115,6 @@ std::int32_t RowTerms::class_index(std::string_view name) const {
 
 const Term& RowTerms::skipped() {
   std::fill(numbers_.begin(), numbers_.end(), 0.0);
-  std::fill(coefficients_.begin(), coefficients_.end(), 0.0);
   std::fill(curvatures_.begin(), curvatures_.end(), 0.0);
   std::fill(keys_.begin(), keys_.end(), infinity);
   return skipped_;
@@ -157,6 +169,7 @@ const Term& RowTerms::term(const FeatureRow& x, const RowLabel& label, std::int3
       keys_[0] = static_cast<double>(Random(term_.fingerprint.low ^ q_.seed).next() >> 11) * 0x1.0p-53;
       summary(weight);
       if (!group_.empty()) group(weight, label.name);
+      add_coefficients();
       break;
     case Question::Kind::risk:
       risks();
@@ -211,17 +224,29 @@ void RowTerms::group(double weight, std::string_view label) {
 }
 
 void RowTerms::risks() {
-  RiskTerms::Room room{numbers_.data(), coefficients_.data(), curvatures_.data(), keys_.data(), cells_.data(), 0};
-  term_.cell_count = 0;
+  RiskTerms::Room room{numbers_.data(), curvatures_.data(), keys_.data(), added_.data(), cells_.data(), 0, 0};
+  std::size_t at = 0;
   for (RiskTerms& risk : risks_) {
-    const std::int32_t cells = risk.measure(row_, room);
-    term_.cell_count += cells;
-    room.numbers += risk.reductions().size();
-    room.coefficients += risk.vectors();
-    room.curvatures += risk.matrices();
-    room.keys += risk.bags();
-    room.cells += cells;
-    room.first_cell += risk.cells();
+    risk.score(row_, points_.u.data() + at, points_.y.data() + at);
+    at += static_cast<std::size_t>(risk.outputs());
+  }
+  for (const OfLoss& of : losses_) of.evaluate(*of.loss, of.from, of.count, points_);
+  const double length = norm(row_.x);
+  at = 0;
+  for (RiskTerms& risk : risks_) {
+    risk.measure(length, points_, at, room);
+    at += static_cast<std::size_t>(risk.outputs());
+  }
+  term_.coefficient_count = static_cast<std::int32_t>(room.coefficients - added_.data());
+  term_.cell_count = static_cast<std::int32_t>(room.cells - cells_.data());
+}
+
+/// Those that are not 0, of as many as there are vectors.
+void RowTerms::add_coefficients() {
+  term_.coefficient_count = 0;
+  for (std::int32_t k = 0; k < term_.form.vectors; ++k) {
+    const double c = coefficients_[static_cast<std::size_t>(k)];
+    if (c != 0) added_[static_cast<std::size_t>(term_.coefficient_count++)] = {k, c};
   }
 }
 

@@ -53,6 +53,7 @@ class RowTerms {
   void group(double weight, std::string_view label);
   void ask_risk(const Question& question);
   void risks();
+  void add_coefficients();
   void margins();
   void interpolation();
 
@@ -62,11 +63,19 @@ class RowTerms {
   std::unordered_map<std::string_view, std::int32_t> index_;
   std::unique_ptr<Check> check_;  // of hard margins and interpolation
   std::deque<RiskTerms> risks_;   // of a question about risks, in its order
+  // The scores of all of them, and those of one loss behind another.
+  struct OfLoss {
+    const Loss* loss;
+    EvaluatePoints evaluate;
+    std::size_t from, count;
+  };
+  std::vector<OfLoss> losses_;
+  LossPoints points_;
   std::optional<TargetSearch> search_;
   std::map<std::vector<double>, std::size_t> place_;  // of a group among the vectors
   std::vector<double> group_;                         // of the row at hand
   std::string group_label_;
-  std::vector<Entry> cells_;
+  std::vector<Entry> cells_, added_;  // what the row adds to the table, and to the sums of rows
   std::size_t outputs_, checked_ = 0;
   std::string reductions_;
   CheckedRow row_{};

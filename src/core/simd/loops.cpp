@@ -5,6 +5,8 @@
 #include <type_traits>
 
 #include "core/simd/add_rows.hpp"
+#include "core/simd/carried_sums.hpp"
+#include "core/simd/logistic_points.hpp"
 #include "core/simd/plain_dot.hpp"
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -93,6 +95,22 @@ AddRows add_rows_of(const SimdLoops& set) {
   if (&set == &avx2_table) return avx2::add_rows;
 #endif
   return &set == &baseline_table ? baseline::add_rows : nullptr;
+}
+
+AddCarried add_carried_of(const SimdLoops& set) {
+#ifdef MARGIN_X86_KERNELS
+  if (&set == &avx512_table) return avx512::add_carried;
+  if (&set == &avx2_table) return avx2::add_carried;
+#endif
+  return &set == &baseline_table ? baseline::add_carried : nullptr;
+}
+
+LogisticPoints logistic_points_of(const SimdLoops& set) {
+#ifdef MARGIN_X86_KERNELS
+  if (&set == &avx512_table) return avx512::logistic_points;
+  if (&set == &avx2_table) return avx2::logistic_points;
+#endif
+  return &set == &baseline_table ? baseline::logistic_points : nullptr;
 }
 
 PlainDots plain_dots_of(const SimdLoops& set) {

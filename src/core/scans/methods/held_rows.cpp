@@ -26,6 +26,8 @@ HeldRows::HeldRows(const ScanProblem& problem)
 void HeldRows::take(Bag& bag) {
   bag.sort();
   std::unordered_map<std::uint64_t, std::int64_t> seen;
+  seen.reserve(static_cast<std::size_t>(bag.rows()));
+  copies_.reserve(copies_.size() + static_cast<std::size_t>(bag.rows()));
   for (std::int64_t i = 0; i < bag.rows(); ++i) {
     const KeptRow row = bag.row(i);
     const std::uint64_t identity = row_identity(row);

@@ -37,10 +37,15 @@ void Answer::take_form(const AnswerForm& form) {
   form_ = form;
   reductions_ = std::string(form.reductions);
   form_.reductions = {};  // reductions_ owns it
+  require_room(form.dimensions);
   known_ = true;
-  sums_.assign(reductions_.size(), {});
+  sums_ = ExactSums(reductions_.size());
   extremes_.resize(reductions_.size());
-  for (std::size_t k = 0; k < reductions_.size(); ++k) extremes_[k] = nothing(reductions_[k]);
+  kept_.clear();
+  for (std::size_t k = 0; k < reductions_.size(); ++k) {
+    extremes_[k] = nothing(reductions_[k]);
+    if (reductions_[k] != '+') kept_.push_back(k);
+  }
   masses_.assign(static_cast<std::size_t>(form.vectors), {});
   total_ = block_ = Weights::Zero(form.vectors, 0);
   matrices_.resize(static_cast<std::size_t>(form.matrices));
@@ -125,12 +130,8 @@ void Answer::reach_dimensions(const FeatureRow& x, const Progress& progress) {
   }
 }
 
-void Answer::reduce(std::size_t k, double value) {
-  if (value == 0 && reductions_[k] == '+') return;
-  if (reductions_[k] == '+')
-    sums_[k].add(value);
-  else
-    extremes_[k] = reductions_[k] == '<' ? std::min(extremes_[k], value) : std::max(extremes_[k], value);
+void Answer::keep(std::size_t k, double value) {
+  extremes_[k] = reductions_[k] == '<' ? std::min(extremes_[k], value) : std::max(extremes_[k], value);
 }
 
 void Answer::add_class(const Term& t) {
@@ -171,34 +172,27 @@ void Answer::add(const Term& t, const Progress& progress) {
   sparse_input_ |= t.sparse_input;
   ++rows_;
   fingerprint_ += t.fingerprint;
-  const char* const reductions = reductions_.data();
-  for (std::size_t k = 0, count = reductions_.size(); k < count; ++k) {
-    const double v = t.numbers[k];
-    if (reductions[k] != '+')
-      reduce(k, v);
-    else if (v != 0)
-      sums_[k].add(v);
-  }
-  bool any = false;
-  const std::int32_t vectors = has_sums() ? form_.vectors : 0;
+  sums_.add(t.numbers);
+  for (const std::size_t k : kept_) keep(k, t.numbers[k]);
+  const std::int32_t vectors = has_sums() ? t.coefficient_count : 0;
   for (std::int32_t k = 0; k < vectors; ++k) {
-    const double c = t.coefficients[k];
-    if (c == 0) continue;
-    any = true;
-    margin::add(c, t.x, block_.row(k).data());
-    masses_[static_cast<std::size_t>(k)].add(c * form_.constant);
-    block_work_ += t.x.count;
+    const Entry& c = t.coefficients[k];
+    margin::add(c.value, t.x, block_.row(c.at).data());
+    masses_[static_cast<std::size_t>(c.at)].add(c.value * form_.constant);
   }
+  block_work_ += static_cast<double>(vectors) * t.x.count;
   for (std::int32_t k = 0; k < form_.matrices && has_matrices(); ++k) {
     Matrix& m = *matrices_[static_cast<std::size_t>(k)];
     if (t.curvatures[k] > 0) m.block.add(t.x, t.curvatures[k], 1.0, m.sum, progress);
   }
-  for (std::size_t k = 0; k < bags_.size(); ++k) bags_[k].add(t, t.keys[k]);
+  for (std::size_t k = 0; k < bags_.size(); ++k)
+    if (bags_[k].wants(t.keys[k])) bags_[k].add(t, t.keys[k]);
   if (form_.labels) add_class(t);
   for (std::int32_t k = 0; k < t.cell_count; ++k) cells_.add(t.cells[k].at, t.cells[k].value);
   for (std::int32_t k = 0; k < t.point_count; ++k)
     sketches_[static_cast<std::size_t>(t.points[k].at)].add(t.points[k].value);
-  if (any && ++block_rows_ >= 512 && block_work_ >= 8.0 * static_cast<double>(block_.size())) flush_block(progress);
+  if (vectors > 0 && ++block_rows_ >= 512 && block_work_ >= 8.0 * static_cast<double>(block_.size()))
+    flush_block(progress);
   progress.work(32.0 + 4.0 * t.x.count);
 }
 
@@ -250,9 +244,9 @@ void Answer::merge(const Answer& o, const Progress& progress) {
   sparse_input_ |= o.sparse_input_;
   for (std::size_t k = 0; k < reductions_.size(); ++k) {
     if (reductions_[k] == '+')
-      sums_[k].add(o.sums_[k]);
+      sums_.add(k, o.sums_.at(k));
     else
-      reduce(k, o.extremes_[k]);
+      keep(k, o.extremes_[k]);
   }
   flush_block(progress);
   for_pieces(has_sums() ? total_.rows() : 0, o.dimensions_, progress,
@@ -318,7 +312,7 @@ Answer Answer::take_part(const AnswerForm& form, const Place& before, const Prog
   out.longest_ = longest_;
   out.resize(dimensions_, progress);
   for (std::size_t k = 0; k < form.reductions.size(); ++k) {
-    out.sums_[k] = sums_[before.numbers + k];
+    out.sums_.set(k, sums_.at(before.numbers + k));
     out.extremes_[k] = extremes_[before.numbers + k];
   }
   for_pieces(has_sums() ? form.vectors : 0, dimensions_, progress,
@@ -334,7 +328,7 @@ Answer Answer::take_part(const AnswerForm& form, const Place& before, const Prog
   return out;
 }
 
-double Answer::number(std::size_t k) const { return reductions_[k] == '+' ? sums_[k].value() : extremes_[k]; }
+double Answer::number(std::size_t k) const { return reductions_[k] == '+' ? sums_.at(k).value() : extremes_[k]; }
 
 std::vector<double> Answer::numbers() const {
   std::vector<double> all;

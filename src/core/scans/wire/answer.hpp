@@ -14,7 +14,7 @@
 
 #include "core/base/matrix.hpp"
 #include "core/base/progress.hpp"
-#include "core/math/exact_sum.hpp"
+#include "core/math/exact_sums.hpp"
 #include "core/math/quantile_sketch.hpp"
 #include "core/math/symmetric_matrix.hpp"
 #include "core/scans/wire/bag.hpp"
@@ -52,7 +52,7 @@ class Answer {
   const std::string& reductions() const { return reductions_; }
   double number(std::size_t k) const;
   /// Of a number that adds up: its sum with what rounding took.
-  const ExactSum& sum(std::size_t k) const { return sums_[k]; }
+  ExactSum sum(std::size_t k) const { return sums_.at(k); }
   std::vector<double> numbers() const;
   std::int32_t dimensions() const { return dimensions_; }
   bool sparse_input() const { return sparse_input_; }
@@ -101,7 +101,7 @@ class Answer {
   void require_room(std::int32_t dimensions) const;
   void resize(std::int32_t dimensions, const Progress& progress);
   void add_class(const Term& term);
-  void reduce(std::size_t k, double value);
+  void keep(std::size_t k, double value);
   void flush_block(const Progress& progress);
   void flush_matrices(const Progress& progress);
 
@@ -117,8 +117,9 @@ class Answer {
   std::string reductions_;
   std::int64_t rows_ = 0, skipped_ = 0;
   Fingerprint fingerprint_;
-  std::vector<ExactSum> sums_;     // of the numbers that add up; one per number
-  std::vector<double> extremes_;   // of the others
+  ExactSums sums_;                 // one per number; of those that do not add up it says nothing
+  std::vector<double> extremes_;   // one per number; of those that add up it says nothing
+  std::vector<std::size_t> kept_;  // the numbers that do not add up
   std::int32_t dimensions_ = 0;    // reached so far
   bool fixed_dimensions_ = false;  // stated by the question or by a row
   bool sparse_input_ = false;

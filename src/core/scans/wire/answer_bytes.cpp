@@ -67,7 +67,7 @@ std::string Answer::bytes(const Progress& progress) {
   out(sparse_input_);
   for (std::size_t k = 0; k < reductions_.size(); ++k) {
     if (reductions_[k] == '+')
-      write(out, sums_[k]);
+      write(out, sums_.at(k));
     else
       out(extremes_[k]);
   }
@@ -201,7 +201,7 @@ Answer Answer::from_bytes(std::string_view bytes) {
   a.resize(dimensions, {});
   for (std::size_t k = 0; k < reductions.size(); ++k) {
     if (reductions[k] == '+')
-      a.sums_[k] = read_sum(in);
+      a.sums_.set(k, read_sum(in));
     else
       in(a.extremes_[k]);
   }

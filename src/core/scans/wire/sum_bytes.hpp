@@ -9,7 +9,7 @@ namespace margin {
 inline double sum_bytes(const AnswerForm& form, std::int32_t dimensions) {
   const double columns = dimensions;
   const bool narrow = dimensions <= Answer::most_matrix_columns;
-  return (!form.columns || narrow ? 16.0 * form.vectors * columns : 0) +
+  return 16.0 * form.vectors * (!form.columns || narrow ? columns + 1 : 1) +
          (narrow ? 4.0 * form.matrices * columns * columns : 0);
 }
 

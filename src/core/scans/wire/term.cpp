@@ -12,7 +12,7 @@ namespace margin {
 
 namespace {
 
-constexpr std::uint32_t term_magic = 0x334d544dU;  // "MTM3"
+constexpr std::uint32_t term_magic = 0x344d544dU;  // "MTM4"
 enum TermFlags : std::uint32_t {
   skipped = 1,
   sparse_input = 2,
@@ -28,7 +28,8 @@ enum TermFlags : std::uint32_t {
 struct TermHead {
   std::uint32_t magic, flags;
   std::uint64_t question;
-  std::int32_t numbers, vectors, matrices, form_dimensions, bags, form_cells, form_sketches, cells, points, unused;
+  std::int32_t numbers, vectors, matrices, form_dimensions, bags, form_cells, form_sketches, coefficients, cells,
+      points;
   std::int32_t count, dimensions, label_size, label_class;
   double constant;
   std::int64_t bag_rows, bag_bytes;
@@ -42,10 +43,10 @@ struct TermLayout {
   explicit TermLayout(const TermHead& h) {
     const auto size = [](std::int32_t n) { return static_cast<std::size_t>(n); };
     numbers = sizeof(TermHead);
-    coefficients = numbers + 8 * size(h.numbers);
-    curvatures = coefficients + 8 * size(h.vectors);
+    curvatures = numbers + 8 * size(h.numbers);
     keys = curvatures + 8 * size(h.matrices);
-    cells = keys + 8 * size(h.bags);
+    coefficients = keys + 8 * size(h.bags);
+    cells = coefficients + sizeof(Entry) * size(h.coefficients);
     points = cells + sizeof(Entry) * size(h.cells);
     values = points + sizeof(Entry) * size(h.points);
     indices = values + size(h.count) * ((h.flags & wide_row) != 0 ? 8 : 4);
@@ -53,7 +54,7 @@ struct TermLayout {
     label = reductions + size(h.numbers);
     end = label + size(h.label_size);
   }
-  std::size_t numbers, coefficients, curvatures, keys, cells, points, values, indices, reductions, label, end;
+  std::size_t numbers, curvatures, keys, coefficients, cells, points, values, indices, reductions, label, end;
 };
 
 TermHead head_of(const Term& t) {
@@ -70,6 +71,7 @@ TermHead head_of(const Term& t) {
   h.bags = t.form.bags;
   h.form_cells = t.form.cells;
   h.form_sketches = t.form.sketches;
+  h.coefficients = t.coefficient_count;
   h.cells = t.cell_count;
   h.points = t.point_count;
   h.count = t.skipped ? 0 : t.x.count;
@@ -108,10 +110,11 @@ Term term_of(const TermHead& h, const char* bytes) {
   t.skipped = (h.flags & skipped) != 0;
   t.sparse_input = (h.flags & sparse_input) != 0;
   t.numbers = doubles(at.numbers);
-  t.coefficients = doubles(at.coefficients);
+  t.coefficients = entries(at.coefficients);
   t.curvatures = doubles(at.curvatures);
   t.cells = entries(at.cells);
   t.points = entries(at.points);
+  t.coefficient_count = h.coefficients;
   t.cell_count = h.cells;
   t.point_count = h.points;
   t.keys = doubles(at.keys);
@@ -136,9 +139,9 @@ void require(bool sound, const char* problem) {
 }
 
 void require_sound(const Term& t) {
-  require(
-      t.form.bags >= 0 && t.form.bag_rows >= 0 && t.form.bag_bytes >= 0 && t.form.dimensions >= 0 && t.form.cells >= 0,
-      "a size is negative");
+  require(t.form.vectors >= 0 && t.form.bags >= 0 && t.form.bag_rows >= 0 && t.form.bag_bytes >= 0 &&
+              t.form.dimensions >= 0 && t.form.cells >= 0,
+          "a size is negative");
   require(t.form.sketches >= 0 && t.form.sketches <= most_sketches, "a bad number of sketches");
   require(t.form.reductions.find_first_not_of("+<>") == std::string_view::npos, "an unknown reduction");
   require(std::isfinite(t.form.constant) && t.form.constant >= 0, "a bad constant feature");
@@ -147,6 +150,8 @@ void require_sound(const Term& t) {
   for (std::int32_t k = 0; k < t.form.bags; ++k) require(!std::isnan(t.keys[k]), "a key is NaN");
   require(!std::isnan(t.label_key) && !std::isnan(t.lower) && !std::isnan(t.upper), "a number is NaN");
   require(t.label_class >= -1, "a negative class");
+  for (std::int32_t k = 0; k < t.coefficient_count; ++k)
+    require(t.coefficients[k].at >= 0 && t.coefficients[k].at < t.form.vectors, "a coefficient of an unknown sum");
   for (std::int32_t k = 0; k < t.cell_count; ++k)
     require(t.cells[k].at >= 0 && t.cells[k].at < t.form.cells && std::isfinite(t.cells[k].value), "a bad cell");
   for (std::int32_t k = 0; k < t.point_count; ++k)
@@ -187,10 +192,10 @@ void write_term(const Term& t, char* to) {
     if (size > 0) std::memcpy(to + offset, from, size);
   };
   put(0, &h, sizeof h);
-  put(at.numbers, t.numbers, at.coefficients - at.numbers);
-  put(at.coefficients, t.coefficients, at.curvatures - at.coefficients);
+  put(at.numbers, t.numbers, at.curvatures - at.numbers);
   put(at.curvatures, t.curvatures, at.keys - at.curvatures);
-  put(at.keys, t.keys, at.cells - at.keys);
+  put(at.keys, t.keys, at.coefficients - at.keys);
+  put(at.coefficients, t.coefficients, at.cells - at.coefficients);
   put(at.cells, t.cells, at.points - at.cells);
   put(at.points, t.points, at.values - at.points);
   put(at.values, t.x.values, at.indices - at.values);
@@ -216,9 +221,8 @@ Term read_term(std::string_view bytes) {
   TermHead h;
   std::memcpy(&h, bytes.data(), sizeof h);
   require(h.magic == term_magic, "bad magic number");
-  require(h.unused == 0, "unknown parts");
   require((h.flags & ~static_cast<std::uint32_t>(all)) == 0, "unknown flags");
-  for (const std::int32_t n : {h.numbers, h.vectors, h.matrices, h.bags, h.cells, h.points, h.count, h.label_size})
+  for (const std::int32_t n : {h.numbers, h.matrices, h.bags, h.coefficients, h.cells, h.points, h.count, h.label_size})
     require(n >= 0 && static_cast<std::size_t>(n) <= bytes.size(), "a count is larger than what follows");
   require(TermLayout(h).end == bytes.size(), "its length does not match its parts");
   const Term t = term_of(h, bytes.data());

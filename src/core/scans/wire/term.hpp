@@ -29,7 +29,7 @@ struct AnswerForm {
 };
 inline constexpr std::int32_t most_sketches = 64;
 
-/// A number for one cell, or for one sketch.
+/// A number for one cell, for one sum of rows, or for one sketch.
 struct Entry {
   std::int64_t at;
   double value;
@@ -39,12 +39,12 @@ struct Entry {
 struct Term {
   AnswerForm form;
   bool skipped = false;
-  const double* numbers = nullptr;       ///< as many as reductions
-  const double* coefficients = nullptr;  ///< as many as vectors
-  const double* curvatures = nullptr;    ///< as many as matrices
-  const Entry* cells = nullptr;          ///< what it adds to the table
-  const Entry* points = nullptr;         ///< what it adds to the sketches
-  std::int32_t cell_count = 0, point_count = 0;
+  const double* numbers = nullptr;      ///< as many as reductions
+  const Entry* coefficients = nullptr;  ///< of the sums of rows; a sum that is not here has none of this row
+  const double* curvatures = nullptr;   ///< as many as matrices
+  const Entry* cells = nullptr;         ///< what it adds to the table
+  const Entry* points = nullptr;        ///< what it adds to the sketches
+  std::int32_t coefficient_count = 0, cell_count = 0, point_count = 0;
   FeatureRow x{};             ///< what the sums take, and the bags
   bool sparse_input = false;  ///< the row came as indices and values
   // The row as a training will want it.
