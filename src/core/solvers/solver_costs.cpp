@@ -5,7 +5,8 @@
 //         Theorems 1 and 2. Rows that are no more than their features do not contradict each other: of them s says little.
 // newton  Rank-k updates, a Cholesky factorisation, and passes over the rows; newton_cg: products with all rows, whose number
 //         grows with the condition number in units of the columns.
-// The constants are fitted to the cells of docs/benchmarks/soft-margins.md (bench/regret.py), as they were at commit af1f1218.
+// The constants are fitted to the cells of docs/benchmarks/soft-margins.md (bench/regret.py), those of iterations and of sparse
+// rows as they were at commit de386891. A machine shared with others slows the products of newton more than the misses of sdca.
 #include "core/solvers/solver_costs.hpp"
 
 #include <algorithm>
@@ -45,6 +46,14 @@ struct SampledRows {
   double count;
 };
 
+/// As they are stored: sparse rows of many values are dense.
+bool mostly_sparse(const Problem& p) {
+  const SampledRows sample(p, 100);
+  double sparse = 0;
+  sample.for_each([&](const Row& x, double) { sparse += x.indices != nullptr ? 1 : 0; });
+  return 2 * sparse > sample.count;
+}
+
 }  // namespace
 
 SolverCosts::SolverCosts(const Problem& p)
@@ -54,7 +63,8 @@ SolverCosts::SolverCosts(const Problem& p)
       stored_(p.data.density() * p.dimensions()),
       step_(p.loss->has_probability() || p.loss->log_link() ? 200.0 : 0.0),
       smooth_(p.loss->smooth()),
-      sparse_(p.data.density() < 0.5) {}
+      sparse_(mostly_sparse(p)),
+      size_(mean_size()) {}
 
 double SolverCosts::epoch() const {
   // Rows that no cache holds are waited for.
@@ -76,7 +86,12 @@ double SolverCosts::mean_size() const {
 /// conditioned by itself: where there are fewer of them than features, 15 to 150 epochs are enough at any lambda.
 double SolverCosts::expected_epochs() const {
   const double crowd = std::max(1.0, rows_ / features_);
-  return std::min(6 + (curved() ? 1 : 5) * mean_size(), (smooth_ ? 30 : 100) * crowd * crowd);
+  return std::min(6 + (curved() ? 1 : 5) * size_, (smooth_ ? 30 : 100) * crowd * crowd);
+}
+
+/// Newton's, for a smooth loss: more, the farther the optimum is from where the loss bends alike everywhere.
+double SolverCosts::smooth_iterations(double size) const {
+  return p_.loss->quadratic() ? 2 : 3 + 1.2 * std::log10(1 + std::min(1e30, 100 * size));
 }
 
 double SolverCosts::newton() const {
@@ -85,17 +100,17 @@ double SolverCosts::newton() const {
                  cholesky(features_));
   const double speed = kernel_speed(), system = std::min(rows_, features_), span = features_ > rows_ ? rows_ : 0;
   const double width = span > 0 ? rows_ : stored_;
-  // Sparse rows are multiplied out one product at a time where that is cheaper than the dense kernel.
-  const double gram = std::min(system * system / 2 / speed, span > 0 ? 1e300 : width * width * (sparse_ ? 1.0 : 1e300));
-  const double pass = 10 + width * (sparse_ ? 1.0 : 0.1), start = span * span / 2 * stored_ / speed;
-  // The squared loss takes 2 iterations, another smooth one some 4 from a sample's solution, 6 from zero, more where its
-  // curvature changes, each over all rows. A piecewise one takes some 60 and 150, over an eighth of the rows, or fewer of very
-  // many, a quarter of which enter the linear system.
+  // Sparse rows are multiplied out one product at a time where they are short enough, or spread out for the dense kernel.
+  const bool spread = span == 0 && sparse_;
+  const double gram = spread && 40 * width * width < system * system
+                          ? 1.5 * width * width
+                          : system * system / 2 / speed + (spread ? 3 * width : 0);
+  const double pass = 10 + width * (sparse_ ? 1.0 : 0.1), start = span * (span / 2 / speed + 2.5) * stored_;
+  // A piecewise loss takes some 60 iterations, over two fifths of the rows, or fewer of very many, a quarter of which
+  // enter the linear system.
   const bool sampled = rows_ > 16 * std::max(2048.0, 10 * features_);
-  const double iterations = p_.loss->quadratic() ? 2
-                            : smooth_            ? (sampled ? 4 : 6) * (curved() ? 1.3 : 1)
-                                                 : (sampled ? 60 : 150);
-  const double part = sampled ? std::clamp(10 * std::sqrt(features_ / rows_), 0.006, 0.125) : 0.125;
+  const double iterations = smooth_ ? smooth_iterations(size_) : 60;
+  const double part = sampled ? std::clamp(10 * std::sqrt(features_ / rows_), 0.006, 0.4) : 0.4;
   const double per_row = smooth_ ? iterations * (gram + 3 * pass + 30 + step_ / 2)
                                  : iterations * part * (gram / 4 + 3 * pass) + 8 * pass + 100;
   return start + rows_ * per_row + iterations * cholesky(system);
@@ -127,8 +142,8 @@ double SolverCosts::mean_by_column() const {
   return mean >= 1 ? mean : 1.0;
 }
 
-/// 2 iterations for the squared loss, 8 for another smooth one, 50 for a piecewise one, of products that are a pass forth and
-/// back over the rows (of a piecewise loss: a fifth of them) and a few over the columns. Products grow with the root of the condition number, less
+/// Iterations as of newton, 50 for a piecewise loss, of products that are a pass forth and back over the rows (of a
+/// piecewise loss: a fifth of them) and a few over the columns. Products grow with the root of the condition number, less
 /// where the curvature falls with the margin; their number has an end that goes with the rank.
 double SolverCosts::newton_cg(double enough) const {
   if (p_.data.codes() != nullptr)
@@ -139,7 +154,7 @@ double SolverCosts::newton_cg(double enough) const {
     if (smooth_) {
       const double grown = curved() ? 3.5 * std::pow(condition, 0.2) : 3 * std::sqrt(condition);
       const double products = std::min(grown, std::max(10.0, 1.5 * rank));
-      return (p_.loss->quadratic() ? 2 : 8) *
+      return smooth_iterations(condition * features_ / rows_) *
              (rows_ * (30 + step_ / 2 + 3 * pass) + products * (2 * rows_ * pass + columns));
     }
     const double products = std::min(10 * std::pow(condition, 0.4), std::max(10.0, 0.5 * rank));

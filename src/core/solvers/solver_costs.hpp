@@ -24,12 +24,14 @@ class SolverCosts {
   bool curved() const { return step_ > 0; }
   double mean_size() const;
   double mean_by_column() const;
+  double smooth_iterations(double size) const;
   double coded(double system) const;
 
   const Problem& p_;
   double rows_, features_, stored_;
   double step_;  // of sdca: a root of a transcendental equation, several exponentials
   bool smooth_, sparse_;
+  double size_;  // of a row over λW and the smoothness
 };
 
 }  // namespace margin

@@ -101,10 +101,14 @@ void start_from(const InitialModel& model, const Problem& p, std::int32_t o, New
   const auto n = static_cast<std::size_t>(p.rows()), d = static_cast<std::size_t>(p.dimensions());
   const auto k = static_cast<std::size_t>(p.outputs()), at = static_cast<std::size_t>(o);
   require_shape(model, k, d);
+  const bool duals = model.dual_weights.size() == n * k;
+  bool all_zero = duals;
+  for (std::size_t i = 0; all_zero && i < n; ++i) all_zero = model.dual_weights[i * k + at] == 0;
+  if (all_zero) return;  // an output that was not begun
   std::copy_n(model.weights.begin() + static_cast<std::ptrdiff_t>(at * d), d, point.w.begin());
   if (p.intercept && !model.intercept.empty()) point.w[d] = model.intercept[at] / constant_of(p);
   point.known = NewtonPoint::Known::weights;
-  if (model.dual_weights.size() != n * k) return;
+  if (!duals) return;
   for (std::size_t i = 0; i < n; ++i) point.a[i] = model.dual_weights[i * k + at];
   point.known = NewtonPoint::Known::both;
 }

@@ -17,6 +17,8 @@
 // Source     S. Shalev-Shwartz, T. Zhang, Stochastic dual coordinate ascent methods for regularized loss minimization,
 //            2013: Procedures SDCA, SDCA-Perm and Modified-SGD; prox-SDCA: the same authors, 2014; shrinking: C.-J.
 //            Hsieh et al., A dual coordinate descent method for large-scale linear SVM, 2008.
+#include "core/solvers/sdca/sdca.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -73,11 +75,13 @@ struct Session {
   const Options& options;
   Run& run;
   Random random;
+  const double gap_tolerance;  // of each output
+  const std::function<bool(const AscentSoFar&)>& goes_on;
   double other_primal = 0, other_dual = 0;  // of the outputs that are not being solved
   std::int32_t output = 0;                  // the current one
   double epochs = 0, at_zero = 0;           // of the current output; at_zero = P(0)
   double primal = 0, dual = 0;              // its values as last measured
-  double gap_tolerance = 0;                 // of each output
+  bool lost = false;                        // goes_on said no
 };
 
 /// The ascent of one output.
@@ -126,13 +130,15 @@ class OutputAscent {
       idle = epoch.moved ? 0 : idle + 1;
       // Draws with replacement can miss the row that still has a step to make.
       const bool stuck = idle >= (session_.options.order == Order::random ? 64 : 1);
-      if (!last && !stuck && !schedule_.due(visits_, estimate_)) {
+      const bool lost = session_.goes_on && !session_.goes_on({session_.epochs, estimate_, best_primal_});
+      if (!last && !stuck && !lost && !schedule_.due(visits_, estimate_)) {
         if (session_.options.history && session_.epochs >= recorded_ + 1) record_gap();
         full = full && order_.size() == state_.movable.size();
         continue;
       }
       if (look()) return Status::optimal;
-      if (last || overflowed_) return status;
+      session_.lost = lost;
+      if (last || lost || overflowed_) return status;
       if (stuck && full) return status;  // every coordinate is at its maximum in floating point
       full = stuck;
       if (stuck) {
@@ -248,16 +254,25 @@ class OutputAscent {
 };
 
 Solution Sdca::solve(const Problem& p, const Options& options, const Progress& progress) const {
-  output_of(options, name(), {Output::last, Output::average, Output::random});
+  return ascend_while(p, options, progress, nullptr);
+}
+
+const Sdca sdca_solver;
+
+}  // namespace
+
+Solution ascend_while(const Problem& p, const Options& options, const Progress& progress,
+                      const std::function<bool(const AscentSoFar&)>& goes_on) {
+  const std::string_view name = sdca_solver.name();
+  output_of(options, name, {Output::last, Output::average, Output::random});
   require_average(options);
   if (options.order == Order::proportional)
     throw Error(ErrorKind::unsupported, "solver \"sdca\" has no order \"proportional\"",
                 "Its orders: permutation, random, cyclic.");
-  Run run(options, progress, name(), default_epochs);
-  Session session{options, run, Random(options.seed)};
-  session.gap_tolerance = options.gap_tolerance / p.outputs();
+  Run run(options, progress, name, default_epochs);
+  Session session{options, run, Random(options.seed), options.gap_tolerance / p.outputs(), goes_on};
   SdcaState state(p, run);
-  Solution solution = zero_solution(p, name(), progress);
+  Solution solution = zero_solution(p, name, progress);
 
   // Outputs not yet solved stand at w = 0 and D = 0 in the history.
   const std::vector<double> at_zero = risk_of_constant(p, 0, run);
@@ -278,15 +293,14 @@ Solution Sdca::solve(const Problem& p, const Options& options, const Progress& p
     session.other_dual += session.dual;
     return status;
   };
-  leave_idle(p, solve_outputs(p, solution.status, solve_output, time_is_up(run)), solution, run);
+  const auto ended = [&](Status& why) {
+    return session.lost ? (why = Status::iteration_limit, true) : time_is_up(run)(why);
+  };
+  leave_idle(p, solve_outputs(p, solution.status, solve_output, ended), solution, run);
   solution.last = run.last();
   solution.trace = run.take_trace();
   return solution;
 }
-
-const Sdca sdca_solver;
-
-}  // namespace
 
 extern const Solver& sdca;
 const Solver& sdca = sdca_solver;
