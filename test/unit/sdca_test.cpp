@@ -1,4 +1,6 @@
 // The solvers sdca, plain and accelerated, and sgd: certified on every loss, the paper's theorems, weights as repetitions, invariances, limits.
+#include "core/solvers/sdca/sdca.hpp"
+
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -317,6 +319,43 @@ TEST_P(SdcaLoss, AnAbsoluteGapIsEnough) {
       EXPECT_EQ(r.solution.status, Status::optimal) << solver->name();
     }
   }
+}
+
+TEST(Sdca, GoesOnForAsLongAsItIsToldTo) {
+  Random random(43);
+  Dataset data(Dataset::Outcome::classes);
+  for (int c = 0; c < 3; ++c) data.classes().intern(std::to_string(c), c);
+  for (int i = 0; i < 300; ++i) {
+    std::vector<double> x(5);
+    for (double& v : x) v = normal(random);
+    x[static_cast<std::size_t>(i % 3)] += 2;
+    data.append(dense_row(x.data(), 5), i % 3);
+  }
+  const Options s = soft("hinge", 1e-4, 1e-6);
+  const Problem p = make_problem(data, s);
+  std::vector<AscentSoFar> course;
+  const Solution whole = ascend_while(p, s, Progress(), [&](const AscentSoFar& at) {
+    course.push_back(at);
+    return true;
+  });
+  const Solved plain = solve(data, s);
+  EXPECT_EQ(whole.weights, plain.solution.weights);
+  EXPECT_EQ(whole.status, Status::optimal);
+  ASSERT_GT(course.size(), 10U);
+  // The first output of which somebody says no is the last: the best of its weights, and nothing of the others.
+  std::size_t told = 0;
+  const Solution part = ascend_while(p, s, Progress(), [&](const AscentSoFar& at) {
+    EXPECT_EQ(at.epochs, course[told].epochs);
+    EXPECT_EQ(at.gap, course[told].gap);
+    EXPECT_GT(at.size, 0);
+    return ++told < 4;
+  });
+  EXPECT_EQ(told, 4U);
+  EXPECT_EQ(part.status, Status::iteration_limit);
+  EXPECT_EQ(part.iterations, std::ceil(course[3].epochs));
+  EXPECT_GT(part.weights.row(0).norm(), 0);
+  EXPECT_EQ(part.weights.bottomRows(2).norm(), 0);
+  EXPECT_EQ(part.dual.rightCols(2).norm(), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SdcaLoss,

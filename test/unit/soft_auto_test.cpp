@@ -86,6 +86,47 @@ TEST(SoftAuto, TriesSdcaBeforeALongNewton) {
   }
 }
 
+TEST(SoftAuto, TriesSdcaWhereSizesSayLittle) {
+  // Far from their labels all residuals are where huber is linear: two epochs, of which the expectation is thousands.
+  Random random(19);
+  Dataset data(Dataset::Outcome::targets);
+  for (int i = 0; i < 5000; ++i) {
+    std::vector<double> x(9);
+    for (double& v : x) v = normal(random);
+    data.append(dense_row(x.data(), 9), 1e5 * (3 + x[0] + 0.3 * normal(random)));
+  }
+  for (const double tolerance : {1e-3, 1e-6}) {
+    Options s = soft(1e-5, tolerance, "huber");
+    s.intercept_form = InterceptForm::penalized;
+    const Solved r = solve(data, s);
+    EXPECT_EQ(r.solution.solver, "sdca");
+    EXPECT_EQ(r.solution.status, Status::optimal);
+    EXPECT_LE(r.solution.iterations, 8);
+    EXPECT_LE(r.certificate.relative_gap, tolerance);
+  }
+}
+
+TEST(SoftAuto, GivesUpATrialAfterTwoEpochs) {
+  // Noise: the gap stays where it is, and newton would have been the better choice from the start.
+  Random random(20);
+  Dataset data(Dataset::Outcome::classes);
+  for (int c = 0; c < 3; ++c) data.classes().intern(std::to_string(c), c);
+  for (int i = 0; i < 3000; ++i) {
+    std::vector<double> x(20);
+    for (double& v : x) v = normal(random);
+    data.append(dense_row(x.data(), 20), i < 3 ? i : static_cast<int>(random.below(3)));
+  }
+  const Problem p = make_problem(data, soft(1e-4, 1e-3));
+  Options s = soft(1e-4, 1e-3);
+  const Solved r = solve(data, s);
+  s.solver = "newton";
+  const Solution newton = choose_solver(p, s).solve(p, s, Progress());
+  EXPECT_EQ(r.solution.solver, "sdca+newton");
+  EXPECT_EQ(r.solution.status, Status::optimal);
+  EXPECT_LE(r.solution.iterations, 1.3 * static_cast<double>(newton.iterations) + 4);
+  EXPECT_LE(r.certificate.relative_gap, 1e-3);
+}
+
 TEST(SoftAuto, LeavesToSdcaWhatOnlySdcaDoes) {
   const Dataset data = gaussian(500, 10);
   Options net = soft(1e-4, 1e-3);
