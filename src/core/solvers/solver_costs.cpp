@@ -12,7 +12,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "core/data/pair_histograms.hpp"
 #include "core/loss/loss.hpp"
@@ -119,26 +120,25 @@ double SolverCosts::newton() const {
 /// Σ c x²/(λW) of a column over the smoothness, as a stored value finds it: the geometric mean, 1 and more. Conjugate
 /// gradients take their steps in units of the columns: a large column by itself is one step. Of some columns of wide rows.
 double SolverCosts::mean_by_column() const {
-  constexpr double values = 8192;
+  constexpr double most = 2048;  // values: on small problems of wide rows more take as long as some epochs
   const SampledRows sample(p_, 100);
-  const auto step = static_cast<std::int32_t>(1 + stored_ * sample.count / values);
-  std::unordered_map<std::int32_t, double> sums;
-  const auto for_each_value = [&](auto&& f) {
-    sample.for_each([&](const Row& x, double weight) {
-      for (std::int32_t k = 0; k < x.count; k += x.indices != nullptr ? 1 : step) {
-        const std::int32_t j = x.indices != nullptr ? x.indices[k] : k;
-        if (j % step == 0) f(sums[j], weight * x.value(k) * x.value(k));
-      }
-    });
-  };
-  for_each_value([](double& sum, double square) { sum += square; });
-  const double unit = rows_ / sample.count / p_.lambda / p_.total_weight / (smooth_ ? p_.smoothness() : 1.0);
-  double stored = 0, logarithms = 0;
-  for_each_value([&](double sum, double) {
-    logarithms += std::log1p(unit * sum);
-    ++stored;
+  const auto step = static_cast<std::int32_t>(1 + stored_ * sample.count / most);
+  std::vector<std::pair<std::int32_t, double>> squares;  // of a value, by its column
+  sample.for_each([&](const Row& x, double weight) {
+    for (std::int32_t k = 0; k < x.count; k += x.indices != nullptr ? 1 : step) {
+      const std::int32_t j = x.indices != nullptr ? x.indices[k] : k;
+      if (j % step == 0) squares.emplace_back(j, weight * x.value(k) * x.value(k));
+    }
   });
-  const double mean = stored > 0 ? std::exp(logarithms / stored) : 1.0;
+  std::sort(squares.begin(), squares.end());
+  const double unit = rows_ / sample.count / p_.lambda / p_.total_weight / (smooth_ ? p_.smoothness() : 1.0);
+  double logarithms = 0;
+  for (std::size_t begin = 0, end = 0; begin < squares.size(); begin = end) {
+    double sum = 0;
+    for (; end < squares.size() && squares[end].first == squares[begin].first; ++end) sum += squares[end].second;
+    logarithms += static_cast<double>(end - begin) * std::log1p(unit * sum);
+  }
+  const double mean = squares.empty() ? 1.0 : std::exp(logarithms / static_cast<double>(squares.size()));
   return mean >= 1 ? mean : 1.0;
 }
 
