@@ -90,9 +90,10 @@ double SolverCosts::expected_epochs() const {
   return std::min(6 + (curved() ? 1 : 5) * size_, (smooth_ ? 30 : 100) * crowd * crowd);
 }
 
-/// Newton's, for a smooth loss: more, the farther the optimum is from where the loss bends alike everywhere.
-double SolverCosts::smooth_iterations(double size) const {
-  return p_.loss->quadratic() ? 2 : 3 + 1.2 * std::log10(1 + std::min(1e30, 100 * size));
+/// Newton's, for a smooth loss: more, the farther the optimum is from where the loss bends alike everywhere; but rows are also
+/// large where a column is, which by itself is one step.
+double SolverCosts::smooth_iterations() const {
+  return p_.loss->quadratic() ? 2 : 3 + 1.2 * std::log10(1 + 100 * std::min(1e3, size_));
 }
 
 double SolverCosts::newton() const {
@@ -110,7 +111,7 @@ double SolverCosts::newton() const {
   // A piecewise loss takes some 60 iterations, over two fifths of the rows, or fewer of very many, a quarter of which
   // enter the linear system.
   const bool sampled = rows_ > 16 * std::max(2048.0, 10 * features_);
-  const double iterations = smooth_ ? smooth_iterations(size_) : 60;
+  const double iterations = smooth_ ? smooth_iterations() : 60;
   const double part = sampled ? std::clamp(10 * std::sqrt(features_ / rows_), 0.006, 0.4) : 0.4;
   const double per_row = smooth_ ? iterations * (gram + 3 * pass + 30 + step_ / 2)
                                  : iterations * part * (gram / 4 + 3 * pass) + 8 * pass + 100;
@@ -120,14 +121,14 @@ double SolverCosts::newton() const {
 /// Σ c x²/(λW) of a column over the smoothness, as a stored value finds it: the geometric mean, 1 and more. Conjugate
 /// gradients take their steps in units of the columns: a large column by itself is one step. Of some columns of wide rows.
 double SolverCosts::mean_by_column() const {
-  constexpr double most = 2048;  // values: on small problems of wide rows more take as long as some epochs
+  constexpr double most = 4096;  // values: on small problems of wide rows more take as long as some epochs
   const SampledRows sample(p_, 100);
   const auto step = static_cast<std::int32_t>(1 + stored_ * sample.count / most);
   std::vector<std::pair<std::int32_t, double>> squares;  // of a value, by its column
   sample.for_each([&](const Row& x, double weight) {
-    for (std::int32_t k = 0; k < x.count; k += x.indices != nullptr ? 1 : step) {
+    for (std::int32_t k = x.indices != nullptr ? 0 : step / 2; k < x.count; k += x.indices != nullptr ? 1 : step) {
       const std::int32_t j = x.indices != nullptr ? x.indices[k] : k;
-      if (j % step == 0) squares.emplace_back(j, weight * x.value(k) * x.value(k));
+      if (j % step == step / 2) squares.emplace_back(j, weight * x.value(k) * x.value(k));
     }
   });
   std::sort(squares.begin(), squares.end());
@@ -154,8 +155,7 @@ double SolverCosts::newton_cg(double enough) const {
     if (smooth_) {
       const double grown = curved() ? 3.5 * std::pow(condition, 0.2) : 3 * std::sqrt(condition);
       const double products = std::min(grown, std::max(10.0, 1.5 * rank));
-      return smooth_iterations(condition * features_ / rows_) *
-             (rows_ * (30 + step_ / 2 + 3 * pass) + products * (2 * rows_ * pass + columns));
+      return smooth_iterations() * (rows_ * (30 + step_ / 2 + 3 * pass) + products * (2 * rows_ * pass + columns));
     }
     const double products = std::min(10 * std::pow(condition, 0.4), std::max(10.0, 0.5 * rank));
     return 50 * (rows_ * (20 + 1.5 * pass) + products * (0.2 * 2 * rows_ * pass + columns));

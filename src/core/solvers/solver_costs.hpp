@@ -24,7 +24,7 @@ class SolverCosts {
   bool curved() const { return step_ > 0; }
   double mean_size() const;
   double mean_by_column() const;
-  double smooth_iterations(double size) const;
+  double smooth_iterations() const;
   double coded(double system) const;
 
   const Problem& p_;
