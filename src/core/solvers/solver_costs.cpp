@@ -121,7 +121,7 @@ double SolverCosts::newton() const {
 /// Σ c x²/(λW) of a column over the smoothness, as a stored value finds it: the geometric mean, 1 and more. Conjugate
 /// gradients take their steps in units of the columns: a large column by itself is one step. Of some columns of wide rows.
 double SolverCosts::mean_by_column() const {
-  constexpr double most = 4096;  // values: on small problems of wide rows more take as long as some epochs
+  constexpr double most = 1024;  // values: on small problems of wide rows more take as long as some epochs
   const SampledRows sample(p_, 100);
   const auto step = static_cast<std::int32_t>(1 + stored_ * sample.count / most);
   std::vector<std::pair<std::int32_t, double>> squares;  // of a value, by its column
