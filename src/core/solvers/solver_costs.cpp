@@ -109,12 +109,13 @@ double SolverCosts::newton() const {
                           : system * system / 2 / speed + (spread ? 3 * width : 0);
   const double pass = 10 + width * (sparse_ ? 1.0 : 0.1), start = span * (span / 2 / speed + 2.5) * stored_;
   // A piecewise loss takes some 60 iterations, over two fifths of the rows, or fewer of very many, a quarter of which
-  // enter the linear system.
+  // enter the linear system. Sparse ones that do not follow each other are waited for.
+  const double some = sparse_ ? 20 + 1.5 * width : pass;
   const bool sampled = rows_ > 16 * std::max(2048.0, 10 * features_);
   const double iterations = smooth_ ? smooth_iterations() : 60;
   const double part = sampled ? std::clamp(10 * std::sqrt(features_ / rows_), 0.006, 0.4) : 0.4;
   const double per_row = smooth_ ? iterations * (gram + 3 * pass + 30 + step_ / 2)
-                                 : iterations * part * (gram / 4 + 3 * pass) + 8 * pass + 100;
+                                 : iterations * part * (gram / 4 + 3 * some) + 8 * pass + 100;
   return start + rows_ * per_row + iterations * cholesky(system);
 }
 
