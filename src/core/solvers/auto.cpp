@@ -47,9 +47,9 @@ extern const Solver& one_class;
 namespace {
 
 // Epochs of a trial of sdca: the first gap is that of zero, and where φ curves, an epoch only guesses its gap from the length
-// of its steps. There is one where newton costs so many times as much; or so many epochs, where sdca is expected to need no
-// more than `near` times those; none where that is `too_far`. In the cells of bench/regret.py that sdca won, it was 700.
-// Nor where the expectation is not one of s, which says little: of fewer rows than features it can be relied on.
+// of its steps. There is one where newton costs so many times as much, or where sdca is expected to need no more than `near`
+// times what newton costs, if that is so many epochs. None where sdca is expected to need `too_far` times as much (in the
+// cells of bench/regret.py that it won, 700), or where that does not follow from s: of few rows it can be relied on.
 constexpr double trial = 2, curved_trial = 5;
 constexpr double least_times = 6, least_epochs = 6, near = 2.5, too_far = 1000;
 // What sdca is judged by: the accuracy relative to P that it comes to, and at least such a decay of its gap.
