@@ -425,5 +425,34 @@ TEST(AnswerForms, OfDifferentQuestionsDoNotMix) {
   EXPECT_EQ(none.rows(), b.rows());
 }
 
+TEST(ScanTerm, RefusesACoefficientOfASumThatThereIsNot) {
+  const double x = 0.5;
+  Term term;
+  term.x = dense_row(&x, 1);
+  term.form.vectors = 2;
+  Entry coefficient{1, 3.0};
+  term.coefficients = &coefficient;
+  term.coefficient_count = 1;
+  const std::string sound = term_bytes(term);
+  EXPECT_EQ(read_term(sound).coefficients[0].value, 3.0);
+  for (const std::int64_t at : {std::int64_t{-1}, std::int64_t{2}, std::int64_t{1} << 40}) {
+    coefficient.at = at;
+    EXPECT_THROW(read_term(term_bytes(term)), Error) << at;
+  }
+  term.coefficient_count = 0;
+  term.form.vectors = -1;
+  EXPECT_THROW(read_term(term_bytes(term)), Error);
+}
+
+// A few bytes can ask for more sums than memory has: they are refused before there are any.
+TEST(ScanTerm, OfVeryManySumsHasNoAnswer) {
+  const double x = 0.5;
+  Term term;
+  term.x = dense_row(&x, 1);
+  term.form.vectors = std::numeric_limits<std::int32_t>::max();
+  Answer answer;
+  EXPECT_THROW(answer.add(term), Error);
+}
+
 }  // namespace
 }  // namespace margin
