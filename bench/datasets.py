@@ -169,6 +169,18 @@ def first_rows(rows, count):
     return (x.dense() if isinstance(x, Sparse) else x)[:count], y[:count]
 
 
+def part_of(rows, begin, end):
+    x, y = rows
+    return (x.dense() if isinstance(x, Sparse) else x)[begin:end], y[begin:end]
+
+
+def skin(begin, end):
+    """Skin segmentation in [0, 1] and in an order of its own: the file is sorted by class."""
+    x, y = read_libsvm("skin_nonskin", 3)
+    order = np.random.default_rng(3).permutation(len(y))[begin:end]
+    return (x.dense() / 255)[order].astype(np.float32), np.where(y == 1, 1.0, -1.0)[order]
+
+
 def scaled_columns(rows):
     x, y = rows
     x = x.dense() if isinstance(x, Sparse) else x
@@ -190,9 +202,16 @@ SETS = {
     "mnist_3v5_test": (lambda: read_mnist("t10k", (3, 5)), "MNIST test, 3 against 5, pixels/255"),
     "mnist_10k": (lambda: read_mnist("t10k"), "MNIST test, ten digits, pixels/255"),
     "mnist_train_10k": (lambda: first_rows(read_mnist("train"), 10000), "MNIST train, ten digits, its first 10,000, pixels/255"),
+    "mnist_halves": (lambda: (lambda x, y: (x, np.where(y < 5, 1.0, -1.0)))(*read_mnist("train")), "MNIST train, digits 0-4 against 5-9, pixels/255"),
     "mnist_10k_halves": (lambda: (lambda x, y: (x, np.where(y < 5, 1.0, -1.0)))(*read_mnist("t10k")),
                          "MNIST test, digits 0-4 against 5-9, pixels/255"),
     "covtype_like": (covtype_like, "generated, 500,000 x 54"),
+    "covtype_like_100k": (lambda: part_of(covtype_like(), 0, 100_000), "the first 100,000 of covtype_like"),
+    "covtype_like_test": (lambda: part_of(covtype_like(), 100_000, 120_000), "20,000 others of it"),
+    "gaussian_100k": (lambda: part_of(gaussian_noise(120_000), 0, 100_000), "generated, 100,000 x 50, label noise"),
+    "gaussian_test": (lambda: part_of(gaussian_noise(120_000), 100_000, 120_000), "20,000 more of them"),
+    "skin_train": (lambda: skin(0, 200_000), "skin_nonskin, 200,000 rows, values/255"),
+    "skin_test": (lambda: skin(200_000, 245_057), "the rest of it"),
     "gaussian_noise": (gaussian_noise, "generated, 100,000 x 50, label noise"),
     "separable_gaussian": (separable_gaussian, "generated, 12,000 x 784, separable"),
     "text_like": (text_like, "generated, 100,000 x 50,000 sparse"),
@@ -214,7 +233,7 @@ SETS = {
 WIDTHS = {
     "colon-cancer": 2000, "leu": 7129, "leu.t": 7129, "arcene": 10000, "arcene.t": 10000, "gisette_scale.t": 5000,
     "mushrooms": 112, "basehock": 4862, "pcmac": 3289, "reuters-acq": 9947, "rcv1_small": 47236, "rcv1_small.t": 47236,
-    "wdbc": 30, "sonar_scale": 60, "a9a": 123, "a9a.t": 123, "w8a": 300, "ijcnn1": 22, "australian": 14,
+    "wdbc": 30, "sonar_scale": 60, "a9a": 123, "a9a.t": 123, "w8a": 300, "ijcnn1": 22, "ijcnn1.t": 22, "australian": 14,
     "german.numer": 24, "heart_scale": 13, "diabetes_scale": 8, "ionosphere_scale": 34, "splice": 60, "svmguide1": 4,
     "madelon": 500, "spambase": 57, "banknote": 4, "breast-cancer-wisconsin": 9, "covtype.20k": 54, "iris": 4,
     "wine": 13, "digits8x8": 64, "protein-casp": 9, "khan-srbct": 2308, "segment.scale": 19, "abalone": 8, "california-housing": 8,

@@ -13,6 +13,7 @@ import constraints as under_constraints
 import datasets
 import kernel_machines as machines
 import l1
+import many_rows as kernels_of_many_rows
 import newcomers as first_steps
 import pgvector as vector_columns
 import regret as choice_of_solver
@@ -507,6 +508,11 @@ def regret(session):
     return choice_of_solver.regret(session)
 
 
+def many_rows(session):
+    """Kernel machines of many rows."""
+    return kernels_of_many_rows.many_rows(session)
+
+
 def small_lambda(session):
     """Soft margins over lambda and accuracy beside LIBLINEAR."""
     return over_lambda.small_lambda(session)
@@ -518,7 +524,7 @@ def threads(session):
 
 
 SECTIONS = (max_margin, loading, momentum, predict, margins, test_error, lp_margin, soft_margin, sparse, copying, path, selection, certified, scaling, python,
-            growth, boosting, kernel_machines, kernel_losses, newcomers, spill, rows_pipeline, rows_cost, additive, constraints, pgvector, scoring, groups,
+            growth, boosting, kernel_machines, kernel_losses, many_rows, newcomers, spill, rows_pipeline, rows_cost, additive, constraints, pgvector, scoring, groups,
             regret, small_lambda, threads)
 
 

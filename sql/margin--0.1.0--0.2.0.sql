@@ -319,6 +319,7 @@ CREATE FUNCTION margin_options(
   degree          integer      DEFAULT NULL,
   coef0           float8       DEFAULT NULL,
   width           integer      DEFAULT NULL,
+  n_components    integer      DEFAULT NULL,
   on_error        text         DEFAULT NULL,
   exclude         text[]       DEFAULT NULL,
   include         text[]       DEFAULT NULL,
@@ -335,7 +336,7 @@ CREATE FUNCTION margin_options(
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION margin_options("any", float8, text, text, float8, float8, bigint, float8, "any", float8, boolean, "any",
   bigint, boolean, boolean, margin_model, text, text, text, bigint, bigint, text, float8, "any", boolean, "any", jsonb, jsonb, jsonb, "any", float8, float8, float8, float8, text, text, text, text, float8, text, text, text,
-  boolean, boolean, text, "any", integer, float8, integer, text, text[], text[], jsonb, text, text, text, integer, "any", "any", text, bigint)
+  boolean, boolean, text, "any", integer, float8, integer, integer, text, text[], text[], jsonb, text, text, text, integer, "any", "any", text, bigint)
   IS 'options of train_margin, checked: only the given ones, as jsonb';
 
 CREATE OR REPLACE FUNCTION _margin_train_step(internal, "any", "any", jsonb) RETURNS internal

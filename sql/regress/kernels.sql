@@ -170,4 +170,17 @@ SELECT s AS statement, pg_temp.try('SELECT ' || s) AS result FROM (VALUES
   ('margin_fourier(''{1}''::real[], 4, 1, 9007199254740993)'), ('margin_fourier(''{1,NaN}''::real[], 4, 1)'), ('margin_fourier(''{1,-inf}''::float8[], 4, 1)'),
   ('margin_fourier(''{1e300}''::float8[], 4, 1e100)'), ('margin_fourier(''{1,NULL}''::real[], 4, 1)'), ('margin_fourier(''{}''::real[], 4, 1)'),
   ('margin_fourier(''x''::text, 4, 1)'), ('margin_fourier(''{1}'', 4, 1)')) v (s);
+-- Many rows: functions of a few of them, proven for all; where these cannot be enough, the solvers in the span of all rows.
+CREATE TEMP TABLE many AS SELECT id, sin(id * 7.1) * 2 AS a, cos(id * 3.3) * 2 AS b FROM generate_series(1, 20000) AS id;
+SELECT (m).solver, (m).status, (m).gap <= 1e-3 * (m).primal AS closed, array_length((m).support_vectors, 1) <= 2048 AS few, (e).accuracy > 0.95 AS good
+  FROM (SELECT train_margin(a * a + b > 1, ARRAY[a, b], margin_options(kernel => 'rbf', gamma => 0.5, lambda => 1e-3)) AS m FROM many) t,
+       LATERAL (SELECT margin_evaluate(m, a * a + b > 1, ARRAY[a, b]) AS e FROM many) f;
+SELECT (m).solver, (m).status, (m).gap <= 1e-2 * (m).primal AS closed
+  FROM (SELECT train_margin(a * a + b > 1, ARRAY[a, b], margin_options(kernel => 'rbf', gamma => 0.5, lambda => 1e-1, tolerance => 1e-2, n_components => 4)) AS m FROM many) t;
+SELECT (m).status, array_length((m).support_vectors, 1) AS vectors, abs((v).primal - (m).primal) < 1e-9 AS verified
+  FROM (SELECT train_margin(y, x, margin_options(kernel => 'rbf', gamma => 1, lambda => 0.01, solver => 'nystrom', n_components => 3) ORDER BY id) AS m FROM rings) t,
+       LATERAL (SELECT margin_verify(m, y, x ORDER BY id) AS v FROM rings) f;
+SELECT pg_temp.refuse($$kernel => 'rbf', solver => 'nystrom'$$);
+SELECT pg_temp.refuse($$kernel => 'rbf', lambda => 0.1, n_components => 7$$);
+SELECT pg_temp.refuse($$lambda => 0.1, solver => 'nystrom', n_components => 0$$);
 DROP TABLE models, rings, fourier, proven, spirals, forged, copies;

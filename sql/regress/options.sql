@@ -20,7 +20,7 @@ SELECT margin_options(norm => 2, tolerance => 1e-6, max_iterations => 10, max_se
 SELECT margin_options(norm => 'sparse'), margin_options(norm => 1.2), margin_options(norm => 1),
        margin_options(gamma => 'auto'), margin_options(gamma => 0.5);
 SELECT margin_options(shrinkage => 0.5, step => 'wolfe', learners => 'stumps', accelerated => true, working_set => false,
-                      kernel => 'linear', degree => 2, coef0 => 1, width => 64);
+                      kernel => 'linear', degree => 2, coef0 => 1, width => 64, n_components => 500);
 -- The arguments are the options of the library, all of them.
 SELECT (SELECT proargnames FROM pg_proc WHERE proname = 'margin_options') = array_agg(name) AS all_there FROM margin_option_list();
 -- Numbers keep every digit.

@@ -37,7 +37,7 @@ END $$;
 CREATE TEMP TABLE samples AS SELECT o.name, o.used_by, sample.value
   FROM margin_option_list() AS o LEFT JOIN jsonb_each('{"order": "cyclic", "output": "last", "start": "sgd", "shrinkage": 0.5,
     "step": "quadratic", "learners": "features", "accelerated": false, "working_set": false, "epsilon": 0.5, "smoothing": 0.5, "quantile": 0.9, "gamma": 1,
-    "degree": 2, "coef0": 1, "width": 8, "intercept_scale": 2, "initial": {"weights": [1, 0, 0], "intercept": [0]}}') AS sample (name, value)
+    "degree": 2, "coef0": 1, "width": 8, "n_components": 5, "intercept_scale": 2, "initial": {"weights": [1, 0, 0], "intercept": [0]}}') AS sample (name, value)
     ON sample.name = o.name;
 SELECT s.name AS solver, s.problem,
        string_agg(o.name, ' ' ORDER BY o.name) FILTER (WHERE r.outcome = '22023: It is read by ' || o.used_by || '.') AS refuses,

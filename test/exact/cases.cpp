@@ -255,6 +255,7 @@ void kernel(Random& random, Case& c) {
     set(c.options, "lambda", any_lambda(random));
     weights(random, c);
     if (random.below(4) == 0) set(c.options, "class_weight", std::string("balanced"));
+    if (random.below(3) == 0) set(c.options, "solver", std::string("nystrom"));
   } else if (random.below(3) == 0) {
     set(c.options, "solver", among<std::string>(random, {"sampling", "kernel_batch_perceptron"}));
   }

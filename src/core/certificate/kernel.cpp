@@ -36,28 +36,37 @@ class Expansion {
   Expansion(const Problem& problem, const KernelBasis& basis, const Weights& dual, const Progress& progress);
 
   std::size_t size() const { return basis_.rows().size() + others_.size(); }
+  std::int64_t basis_size() const { return basis_.size(); }
   /// Position of a row of the problem among them, or −1.
   std::int64_t position(std::int64_t row) const { return position_[static_cast<std::size_t>(row)]; }
-  /// Coefficients on the basis, or on the terms of the dual vector, on all of them.
+  /// Coefficients on the basis, which comes first; those on the terms of the dual vector, on all of them.
   KernelSum sum_of_basis(const Weights& weights) const;
   KernelSum sum_of_dual(const Weights& coefficients) const;
   const KernelDual& dual() const { return dual_; }
 
-  /// Kernel values of the rows from … from + count − 1 of the problem, with bounds on their rounding.
+  /// Kernel values of the rows from … from + count − 1 of the problem, with bounds on their rounding: with the basis, and of the
+  /// others with all that stand before them, and themselves.
   void evaluate(std::int64_t from, std::size_t count, RowBatch& rows, const Progress& progress) const;
   /// k(x, x) of the row from + b that was evaluated last.
   double diagonal(const RowBatch& rows, std::size_t b) const {
     return basis_.rows().kernel().diagonal(rows.points[b].summary.data());
   }
-  /// Multiply-adds of evaluate() for one row.
+  /// Multiply-adds of evaluate() for one row, on average.
   double operations() const {
     return static_cast<double>(basis_.rows().size()) * (basis_.rows().operations() + 4) +
-           static_cast<double>(others_.size()) * (others_.operations() + 4);
+           static_cast<double>(others_.size()) * (others_.operations() + 4) * static_cast<double>(others_.size()) / 2 /
+               static_cast<double>(problem_.rows());
   }
 
  private:
   void add_terms(const Weights& q);
-  std::vector<double> lengths() const;
+  struct Part {
+    const KernelRows& rows;  ///< of them the first
+    std::size_t count, offset;
+    const std::vector<KernelPoint>& points;
+  };
+  void evaluate(const Part& part, const std::vector<std::size_t>& which, RowBatch& batch_of,
+                const Progress& progress) const;
 
   const Problem& problem_;
   const KernelBasis& basis_;
@@ -96,51 +105,54 @@ void Expansion::add_terms(const Weights& q) {
   for (const std::int64_t i : others) others_.append(problem_.data.row(i), progress_);
 }
 
-std::vector<double> Expansion::lengths() const {
-  std::vector<double> all = lengths_of(basis_.rows());
-  const std::vector<double> others = lengths_of(others_);
-  all.insert(all.end(), others.begin(), others.end());
-  return all;
-}
-
-KernelSum Expansion::sum_of_basis(const Weights& weights) const {
-  Weights all = Weights::Zero(weights.rows(), static_cast<Eigen::Index>(size()));
-  all.leftCols(weights.cols()) = weights;
-  return {std::move(all), lengths()};
-}
+KernelSum Expansion::sum_of_basis(const Weights& weights) const { return {weights, lengths_of(basis_.rows())}; }
 
 KernelSum Expansion::sum_of_dual(const Weights& coefficients) const {
   Weights all = Weights::Zero(coefficients.rows(), static_cast<Eigen::Index>(size()));
   for (std::size_t t = 0; t < term_.size(); ++t)
     all.col(static_cast<Eigen::Index>(term_[t])) = coefficients.col(static_cast<Eigen::Index>(t));
-  return {std::move(all), lengths()};
+  std::vector<double> lengths = lengths_of(basis_.rows());
+  const std::vector<double> others = lengths_of(others_);
+  lengths.insert(lengths.end(), others.begin(), others.end());
+  return {std::move(all), lengths};
+}
+
+/// `which` of the batch with these rows, whose values go to the places from `offset` on.
+void Expansion::evaluate(const Part& part, const std::vector<std::size_t>& which, RowBatch& batch_of,
+                         const Progress& progress) const {
+  std::vector<const KernelPoint*> points;
+  for (const std::size_t b : which) points.push_back(&part.points[b]);
+  std::vector<double*> values(which.size()), errors(which.size());
+  for (std::size_t begin = 0; begin < part.count; begin += rows_of_poll) {
+    const std::size_t end = std::min(part.count, begin + rows_of_poll);
+    for (std::size_t k = 0; k < which.size(); ++k) {
+      values[k] = batch_of.value_at[which[k]] + part.offset + begin;
+      errors[k] = batch_of.error_at[which[k]] + part.offset + begin;
+    }
+    part.rows.evaluate(points, begin, end, values.data(), errors.data());
+    progress.work(static_cast<double>(which.size() * (end - begin)) * (part.rows.operations() + 4));
+  }
 }
 
 void Expansion::evaluate(std::int64_t from, std::size_t count, RowBatch& batch_of, const Progress& progress) const {
-  std::vector<const KernelPoint*> points(count);
+  const std::size_t basis = basis_.rows().size();
+  std::vector<std::size_t> all, other;
+  std::size_t last = 0;
   for (std::size_t b = 0; b < count; ++b) {
-    basis_.rows().set(batch_of.points[b], problem_.data.row(from + static_cast<std::int64_t>(b)), progress);
-    points[b] = &batch_of.points[b];
+    const std::int64_t row = from + static_cast<std::int64_t>(b);
+    basis_.rows().set(batch_of.points[b], problem_.data.row(row), progress);
+    all.push_back(b);
+    if (position(row) < basis_size()) continue;
+    other.push_back(b);
+    last = std::max(last, static_cast<std::size_t>(position(row)) + 1);
+    // Points of compact rows fit these rows only.
+    if (others_.layout() == Layout::compact) others_.set(batch_of.other_points[b], problem_.data.row(row), progress);
   }
-  std::vector<double*> value_at(count), error_at(count);
-  std::size_t offset = 0;
-  const KernelRows* const both[] = {&basis_.rows(), &others_};
-  for (const KernelRows* rows : both) {
-    for (std::size_t b = 0; rows == &others_ && others_.layout() == Layout::compact && b < count; ++b) {
-      others_.set(batch_of.other_points[b], problem_.data.row(from + static_cast<std::int64_t>(b)), progress);
-      points[b] = &batch_of.other_points[b];
-    }
-    for (std::size_t begin = 0; begin < rows->size(); begin += rows_of_poll) {
-      const std::size_t end = std::min(rows->size(), begin + rows_of_poll);
-      for (std::size_t b = 0; b < count; ++b) {
-        value_at[b] = batch_of.value_at[b] + offset + begin;
-        error_at[b] = batch_of.error_at[b] + offset + begin;
-      }
-      rows->evaluate(points, begin, end, value_at.data(), error_at.data());
-      progress.work(static_cast<double>(count * (end - begin)) * (rows->operations() + 4));
-    }
-    offset += rows->size();
-  }
+  evaluate({basis_.rows(), basis, 0, batch_of.points}, all, batch_of, progress);
+  if (other.empty()) return;
+  const bool compact = others_.layout() == Layout::compact;
+  evaluate({others_, last - basis, basis, compact ? batch_of.other_points : batch_of.points}, other, batch_of,
+           progress);
 }
 
 /// The pass over the rows of the problem. Rows are scored on threads, and counted in their order.
@@ -183,7 +195,7 @@ void Pass::measure(std::int64_t row, double diagonal, double* values, double* er
   for (std::size_t o = 0; o < outputs_; ++o) {
     const auto output = static_cast<std::int32_t>(o);
     of_primal_[place * outputs_ + o] = primal_(output, values, errors, length);
-    if (own >= 0) of_dual_[place * outputs_ + o] = dual_(output, values, errors, length);
+    if (own >= 0) of_dual_[place * outputs_ + o] = dual_.up_to(output, at, values, errors, length);
   }
 }
 
@@ -193,7 +205,8 @@ void Pass::count(std::int64_t row, std::size_t place) {
     scores_[o] = of_primal_[place * outputs_ + o];
     if (own < 0) continue;
     const auto output = static_cast<std::int32_t>(o);
-    primal_.add_to_norm(primal_norm[o], output, static_cast<std::size_t>(own), scores_[o]);
+    if (own < expansion_.basis_size())
+      primal_.add_to_norm(primal_norm[o], output, static_cast<std::size_t>(own), scores_[o]);
     dual_.add_to_norm(dual_norm[o], output, static_cast<std::size_t>(own), of_dual_[place * outputs_ + o]);
   }
   tally.add(scores_, length_[place], checked_row(problem_, row));

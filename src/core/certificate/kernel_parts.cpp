@@ -26,6 +26,14 @@ Enclosure KernelSum::operator()(std::int32_t o, const double* values, const doub
               tiny * (2 * static_cast<double>(n) + 4 + length_ * length)};
 }
 
+Enclosure KernelSum::up_to(std::int32_t o, std::size_t s, const double* values, const double* errors,
+                           double length) const {
+  const double ulps = epsilon * static_cast<double>(s + 2), *c = coefficients_.row(o).data();
+  return {2 * simd().dot_dd(values, c, s) + c[s] * values[s],
+          2 * (simd().dot_dd(errors, absolute_.row(o).data(), s + 1) * (1 + ulps) +
+               (ulps + 4 * epsilon) * size_(o) * length + tiny * (2 * static_cast<double>(s) + 6 + length_ * length))};
+}
+
 void KernelSum::add_to_norm(Enclosure& norm, std::int32_t o, std::size_t s, const Enclosure& score) const {
   const double c = coefficients_(o, static_cast<Eigen::Index>(s));
   norm.value += c * score.value;
@@ -51,8 +59,8 @@ std::vector<Enclosure> squared_norms(const KernelRows& rows, const KernelSum& su
   KernelPoint point;
   for (std::size_t s = 0; s < n; ++s) {
     rows.set(point, s);
-    for (std::size_t from = 0; from < n; from += rows_of_poll) {
-      const std::size_t to = std::min(n, from + rows_of_poll);
+    for (std::size_t from = 0; from <= s; from += rows_of_poll) {
+      const std::size_t to = std::min(s + 1, from + rows_of_poll);
       double *value_at = values.data() + from, *error_at = errors.data() + from;
       rows.evaluate({&point}, from, to, &value_at, &error_at);
       progress.work(static_cast<double>(to - from) * (rows.operations() + 4 + 2 * sum.outputs()));
@@ -61,7 +69,7 @@ std::vector<Enclosure> squared_norms(const KernelRows& rows, const KernelSum& su
     set_diagonal(diagonal, rows.dimensions(), values[s], errors[s]);
     for (std::int32_t o = 0; o < sum.outputs(); ++o)
       sum.add_to_norm(norms[static_cast<std::size_t>(o)], o, s,
-                      sum(o, values.data(), errors.data(), std::sqrt(diagonal)));
+                      sum.up_to(o, s, values.data(), errors.data(), std::sqrt(diagonal)));
   }
   return norms;
 }

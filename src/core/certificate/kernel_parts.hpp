@@ -26,7 +26,9 @@ class KernelSum {
   KernelSum(Weights coefficients, const std::vector<double>& lengths);
   /// `values`, `errors`: k(x, x_s) and bounds on their rounding; `length`: sqrt(k(x, x)).
   Enclosure operator()(std::int32_t output, const double* values, const double* errors, double length) const;
-  /// Adds term s to ‖v_o‖² = Σ_s c_os v_o(x_s); `score`: v_o(x_s).
+  /// 2 Σ_{t < s} c_ot k(x_s, x_t) + c_os k(x_s, x_s), from the kernel values of x_s with itself and the terms before it.
+  Enclosure up_to(std::int32_t output, std::size_t s, const double* values, const double* errors, double length) const;
+  /// Adds term s to ‖v_o‖² = Σ_s c_os v_o(x_s); `score`: v_o(x_s), or up_to(), which adds up to the same: k is symmetric.
   void add_to_norm(Enclosure& norm, std::int32_t output, std::size_t s, const Enclosure& score) const;
   bool zero() const { return !(absolute_.size() > 0 && absolute_.maxCoeff() > 0); }
   std::size_t terms() const { return static_cast<std::size_t>(coefficients_.cols()); }

@@ -133,7 +133,8 @@ struct Options {
   Gamma gamma = Gamma::scale;                       ///< as scikit-learn: 1/(d Var(X)), 1/d, or `gamma_value`
   double gamma_value = 0, coef0 = 0;
   std::int32_t degree = 3;
-  std::int32_t width = 1024;  ///< hidden units of the tangent kernel of finite width
+  std::int32_t width = 1024;         ///< hidden units of the tangent kernel of finite width
+  std::int32_t n_components = 2048;  ///< nystrom: the most rows that its features are of
 
   // The method.
   std::string solver = "auto";

@@ -214,6 +214,9 @@ Records of_kernels() {
       option("degree", number_in(&Options::degree, {1, 100}), "of the polynomial kernel", methods, ""),
       option("coef0", number_in(&Options::coef0, not_negative), "constant of the polynomial kernel", methods, ""),
       option("width", number_in(&Options::width, {1, 1e6}), "hidden units, drawn from seed", methods, ""),
+      option("n_components", number_in(&Options::n_components, {1, 1e6}),
+             "the most rows, drawn from seed, whose kernel values are the features of a low-rank solution", methods,
+             ""),
   };
 }
 

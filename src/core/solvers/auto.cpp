@@ -38,6 +38,7 @@ extern const Solver& prox_newton;
 extern const Solver& interior_point;
 extern const Solver& smo;
 extern const Solver& kernel_newton;
+extern const Solver& nystrom;
 extern const Solver& sampling;
 extern const Solver& irls;
 extern const Solver& joint;
@@ -56,6 +57,9 @@ constexpr double least_times = 6, least_epochs = 6, near = 2.5, too_far = 1000;
 constexpr double accuracy = 1e-5, digits = 100;
 constexpr double grace = 0.1;  // of what newton costs: how long an end in reach is waited for
 constexpr std::int64_t most_epochs = 1'000'000;
+
+// Rows from which on a kernel machine of low rank is tried: it costs little beside one in the span of so many.
+constexpr std::int64_t many_rows = 20000;
 
 struct Plan {
   const Solver* second = nullptr;  // newton or newton_cg, the cheaper of those that can; null: neither
@@ -246,8 +250,12 @@ const Solver& solver_of_auto(const Problem& problem, const Options& options) {
   const Demand demand = demand_of(problem);
   if (demand.kernel) {
     // Hard margins of more than two classes are sampling's.
-    for (const Solver* solver : {&smo, &kernel_newton, &sampling})
-      if (solver->unsupported_reason(problem).empty()) return *solver;
+    for (const Solver* solver : {&smo, &kernel_newton, &sampling}) {
+      if (!solver->unsupported_reason(problem).empty()) continue;
+      const bool low_rank = problem.rows() >= many_rows && nystrom.unsupported_reason(problem).empty() &&
+                            std::max(solver->workspace(problem), nystrom.workspace(problem)) <= options.workspace_limit;
+      return low_rank ? nystrom : *solver;
+    }
     throw Error(ErrorKind::unsupported,
                 std::string("no solver takes a kernel to this ") + (problem.hard_margin ? "hard margin" : "problem") +
                     ": " + (problem.hard_margin ? sampling : smo).unsupported_reason(problem),

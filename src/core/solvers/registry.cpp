@@ -35,6 +35,7 @@ extern const Solver& soft_auto;
 extern const Solver& one_class;
 extern const Solver& smo;
 extern const Solver& kernel_newton;
+extern const Solver& nystrom;
 extern const Solver& sampling;
 extern const Solver& kernel_momentum;
 extern const Solver& kernel_batch_perceptron;
@@ -67,6 +68,7 @@ const std::vector<const Solver*>& registered_solvers() {
       &one_class,
       &smo,
       &kernel_newton,
+      &nystrom,
       &sampling,
       &kernel_momentum,
       &kernel_batch_perceptron,

@@ -166,8 +166,10 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Options& op
                   "(max_iterations) may help; the model and its interval are valid."
        : stumps ? "Stumps rarely separate rows, and a model without a margin predicts well all the same: see "
                   "margin_evaluate. More rounds (max_iterations) may help; the model and its interval are valid."
-                : "Raise max_iterations or tolerance, scale the features, or try another solver; the model and its "
-                  "interval are valid.");
+       : model.solver == "nystrom"
+           ? "Raise n_components or tolerance, or leave solver out; the model and its interval are valid."
+           : "Raise max_iterations or tolerance, scale the features, or try another solver; the model and its "
+             "interval are valid.");
 }
 
 void warn_of_unfinished(std::int64_t unfinished, std::size_t models) {
