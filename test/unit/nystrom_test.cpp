@@ -99,6 +99,17 @@ TEST(Nystrom, more_components_prove_more) {
   EXPECT_LT(before, 1e-2);
 }
 
+/// The rank ends anywhere between two doublings.
+TEST(Nystrom, takes_all_that_there_is) {
+  for (const double gamma : {0.1, 0.2, 0.5, 0.8, 1.2, 2.0, 4.0}) {
+    Options s = low_rank("squared_hinge");
+    s.gamma_value = gamma;
+    s.tolerance = 1e-12;
+    const Model m = fit(bent(700, 2), s);
+    EXPECT_LE(m.certificate.relative_gap, 1e-3) << gamma;
+  }
+}
+
 TEST(Nystrom, takes_no_hard_margin) {
   Options s = low_rank("");
   s.lambda.reset();

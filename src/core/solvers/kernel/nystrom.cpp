@@ -224,6 +224,7 @@ std::optional<Solution> Nystrom::attempt(const Problem& problem, const Options& 
     if (!std::isnormal(problem.lambda / factor.unit()) || factor.rank() == 0) return std::nullopt;
     const Dataset features = features_of(problem, factor, progress);
     const Problem linear = linear_problem(problem, features, factor.unit());
+    if (rounds > 0) part.initial = start_of(s, factor.rank());
     if (options.max_seconds) part.max_seconds = std::max(1e-3, *options.max_seconds - run.seconds());
     s = solver_of_auto(linear, part).solve(linear, part, progress);
     Ends ends(problem, rows, factor, progress);
@@ -234,7 +235,6 @@ std::optional<Solution> Nystrom::attempt(const Problem& problem, const Options& 
     if (options.solver == "auto" && !(more && promises(before, gap, target, rank, most))) return std::nullopt;
     if (!more) break;
     before = gap;
-    part.initial = start_of(s, std::min(most, 2 * rank));
   }
   SupportVectors support = support_vectors(problem.data, rows, on_rows(problem, factor, s.weights, progress), progress);
   s.basis = std::move(support.basis);
