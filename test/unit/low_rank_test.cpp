@@ -125,7 +125,7 @@ TEST_P(EveryLowRank, weights_are_a_function_of_the_pivots) {
   EXPECT_NEAR(square, weights.squaredNorm() / factor.unit(), 1e-4 * square);
 }
 
-TEST_P(EveryLowRank, has_the_same_bits_on_threads_and_grows_as_it_would_at_once) {
+TEST_P(EveryLowRank, has_the_same_bits_for_every_number_of_threads) {
   const Dataset data = some_rows(3000, 5, false);
   const Progress alone;
   const KernelRows rows = kernel_rows(data, make_kernel(data, with_kernel(GetParam()), alone), alone);
