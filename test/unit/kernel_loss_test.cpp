@@ -172,6 +172,22 @@ TEST(OneClassMachine, intervals_hold_the_optimum_of_random_problems) {
       }
 }
 
+/// A part's tolerance goes down tenfold at least, as long as rounding leaves something to gain.
+TEST(OneClassMachine, rows_in_a_line_are_solved_to_the_rounding_of_their_parts) {
+  for (int constant = 0; constant < 3; ++constant)
+    for (const double tolerance : {1e-6, 1e-13}) {
+      KernelProblem p = one_class_problem(0, 8, "linear", 0.5);
+      for (int i = 0; i < 8; ++i) p.x[static_cast<std::size_t>(i)] = {3.0 * i + constant - 12.5, 1.0 * constant};
+      p.y.assign(8, 1);
+      p.weight.assign(8, 1);
+      Options s = one_class("", 0.5);
+      s.tolerance = tolerance;
+      const Model m = fit(data_of(p), s);
+      ASSERT_TRUE(m.weights.allFinite());
+      expect_bracket(m.certificate, optimum(p));
+    }
+}
+
 TEST(OneClassMachine, stored_models_are_verified_as_they_were_certified) {
   for (const char* kernel : {"", "rbf"}) {
     SCOPED_TRACE(kernel);

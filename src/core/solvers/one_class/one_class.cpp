@@ -197,7 +197,7 @@ Solution LinearOneClass::solve(const Problem& p, const Options& options, const P
     if (s.status == Status::optimal || no_time || part.tolerance <= least_tolerance || gap > 0.9 * before) break;
     before = gap;
     const double wanted = 0.8 * options.tolerance * -now.dual / std::max(now.primal + shift, 1e-300);
-    part.tolerance = std::clamp(wanted, least_tolerance, 0.1 * part.tolerance);
+    part.tolerance = std::max(std::min(wanted, 0.1 * part.tolerance), least_tolerance);
     part.initial.emplace();
     part.initial->weights.assign(r.weights.data(), r.weights.data() + r.weights.size());
     part.initial->intercept.assign(r.intercept.data(), r.intercept.data() + r.intercept.size());
