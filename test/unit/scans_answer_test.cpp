@@ -251,6 +251,24 @@ TEST(AnswerBytes, DamagedOnesDoNoHarm) {
   }
 }
 
+/// A term is small: what it says of a form whose sums are large needs more than the numbers that say so.
+TEST(AnswerBytes, FormsAreNoLargerThanTheirTermsBear) {
+  Random random(19);
+  const Table t = make_table(random, 0, true, 3);
+  const Dataset data = make_dataset(t, true, 3);
+  RowTerms terms(summary_of(data.outcome(), true));
+  const auto read = [&](auto change) {
+    Term term = terms.term(dense_row(t.x[0].data(), t.dimensions()), {"1", 1, true, 0, 0}, -1, 1);
+    change(term);
+    read_term(term_bytes(term));
+  };
+  EXPECT_NO_THROW(read([](Term&) {}));
+  EXPECT_NO_THROW(read([](Term& term) { term.form.vectors = 4096; }));  // groups
+  EXPECT_THROW(read([](Term& term) { term.form.vectors = 1 << 20; }), Error);
+  EXPECT_NO_THROW(read([&](Term& term) { term.form.dimensions = t.dimensions(); }));
+  EXPECT_THROW(read([&](Term& term) { term.form.dimensions = t.dimensions() + 1; }), Error);
+}
+
 Model model_of(const Dataset& data, const Table& t, const std::string& loss, Random& random) {
   Model m;
   m.loss = loss;

@@ -12,7 +12,7 @@ namespace margin {
 namespace {
 
 constexpr std::uint32_t question_magic = 0x3751544dU;  // "MTQ7"
-constexpr std::size_t most_steps = 64, most_edges = 16384, most_groups = 4096, most_constraints = 1000;
+constexpr std::size_t most_steps = 64, most_edges = 16384, most_groups = 4096, most_rings = 64, most_constraints = 1000;
 
 /// Calls archive(part) for every part but the statement and the strings of `class_names`.
 template <class Archive, class Q>
@@ -118,8 +118,9 @@ void require_sound(const Question& q, const ByteReader& in) {
              "the statement is of other classes");
   in.require(q.outcome != Dataset::Outcome::intervals || q.kind == Question::Kind::interpolation,
              "intervals are for interpolation");
-  in.require(q.rings.empty() || (q.kind == Question::Kind::risk && q.rings.size() <= most_edges &&
-                                 q.rings.size() % static_cast<std::size_t>(q.outputs()) == 0),
+  const auto outputs = static_cast<std::size_t>(q.outputs());
+  in.require(q.rings.empty() || (q.kind == Question::Kind::risk && q.rings.size() <= most_rings * outputs &&
+                                 q.rings.size() % outputs == 0),
              "rings that are none of a risk");
   for (const double edge : q.rings) in.require(edge >= 0, "a bad edge of a ring");
   in.require(q.interpolate == (q.kind == Question::Kind::interpolation), "targets that are met, or are not");

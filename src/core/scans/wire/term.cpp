@@ -13,6 +13,9 @@ namespace margin {
 namespace {
 
 constexpr std::uint32_t term_magic = 0x344d544dU;  // "MTM4"
+// Sums over vectors, of which a term says only how many there are, for each number: 64 rings of four sides for a value,
+// 4,096 groups of rows (question.cpp) for eight.
+constexpr std::size_t most_vectors = 512;
 enum TermFlags : std::uint32_t {
   skipped = 1,
   sparse_input = 2,
@@ -142,6 +145,7 @@ void require_sound(const Term& t) {
   require(t.form.vectors >= 0 && t.form.bags >= 0 && t.form.bag_rows >= 0 && t.form.bag_bytes >= 0 &&
               t.form.dimensions >= 0 && t.form.cells >= 0,
           "a size is negative");
+  require(static_cast<std::size_t>(t.form.vectors) <= most_vectors * (t.form.reductions.size() + 8), "too many sums");
   require(t.form.sketches >= 0 && t.form.sketches <= most_sketches, "a bad number of sketches");
   require(t.form.reductions.find_first_not_of("+<>") == std::string_view::npos, "an unknown reduction");
   require(std::isfinite(t.form.constant) && t.form.constant >= 0, "a bad constant feature");
@@ -157,8 +161,9 @@ void require_sound(const Term& t) {
   for (std::int32_t k = 0; k < t.point_count; ++k)
     require(t.points[k].at >= 0 && t.points[k].at < t.form.sketches, "an unknown sketch");
   const FeatureRow& x = t.x;
-  require(x.dimensions >= 0 && (x.indices != nullptr || t.skipped || x.dimensions == x.count),
-          "a bad number of features");
+  const bool whole = x.indices == nullptr && !t.skipped;
+  require(x.dimensions >= 0 && (!whole || x.dimensions == x.count), "a bad number of features");
+  require(!whole || t.form.dimensions == 0 || t.form.dimensions == x.dimensions, "features that the form has not");
   const auto n = static_cast<std::size_t>(x.count);
   require(x.wide ? simd().finite_d(x.doubles(), n) : simd().finite_f(x.floats(), n), "a feature is not finite");
   require(x.indices == nullptr || sound_indices(x), "indices that do not increase, or are out of range");
