@@ -100,7 +100,7 @@ std::vector<Case> cases() {
           {"smo_classes", 600, 300, 3, with(1e-2, "hinge", "ntk", "smo")},
           {"kernel_newton", 1600, 20, 2, with(1e-2, "logistic", "rbf", "kernel_newton")},
           {"kernel_newton_classes", 1200, 40, 3, with(1e-2, "logistic", "rbf", "kernel_newton")},
-          {"nystrom", 3000, 20, 2, with(1e-2, "hinge", "rbf", "nystrom")},
+          {"nystrom", 1500, 20, 2, with(1e-2, "hinge", "rbf", "nystrom")},
           {"perceptron_classes", 600, 30, 4, in_norm(1.5, "perceptron")},
           {"dual_ascent_classes", 200, 20, 3, in_norm(1.5, "dual_ascent")},
           {"stumps", 9000, 7, 2, largest_margin("boosting", Learners::stumps)},
