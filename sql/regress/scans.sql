@@ -206,7 +206,7 @@ SELECT margin_state_info(margin_sum(margin_term(margin_question(margin_options(l
 -- A term may be anybody's: the sums that one of a few hundred bytes asks for count against margin.memory_limit.
 SET client_min_messages = error;  -- the digits of intervals so narrow are the processor's
 SET margin.memory_limit = '50MB';
-SELECT pg_temp.error_of($$SELECT margin_sum(overlay(margin_term(margin_question('{"lambda": 1, "loss": "logistic"}', m), 1, '{1,2}'::float8[])::text PLACING '80' FROM 63)::margin_term)
+SELECT pg_temp.error_of($$SELECT margin_sum(overlay(margin_term(margin_question('{"lambda": 1, "loss": "logistic"}', m), 1, '{1:1,2:2}/2'::margin_sparse)::text PLACING '80' FROM 63)::margin_term)
   FROM (SELECT train_margin(i % 2, ARRAY[sin(i), cos(i)], '{"lambda": 1, "loss": "logistic"}') AS m FROM generate_series(1, 9) AS i) AS s$$);
 RESET margin.memory_limit;
 
@@ -301,6 +301,24 @@ SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, 
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', '{"lambdas": [0.1], "predictions": true}')$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', '{"lambdas": [0.1], "folds": 3}')$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', NULL)$$);
+
+-- Least squares and maximum likelihood: the optimum of rows in memory, its regression table.
+CREATE TEMP TABLE likelihoods AS SELECT loss, label, train_margin_from(format('SELECT %s AS label, x AS features, w AS weight FROM path_rows', label),
+    jsonb_build_object('lambda', 0, 'loss', loss, 'sample_rows', 300)) AS m FROM (VALUES ('squared', 'z'), ('logistic', 'y'), ('poisson', '(id % 4)')) AS v (loss, label);
+CREATE FUNCTION pg_temp.beside_memory(loss text, label text, m margin_model) RETURNS TABLE (status text, solver text, few_scans boolean, same_optimum boolean, same_table boolean) LANGUAGE plpgsql AS $$
+DECLARE held margin_model; ours margin_coefficient[]; theirs margin_coefficient[];
+BEGIN
+  EXECUTE format('SELECT (v).* FROM (SELECT train_margin(%s, x, w, jsonb_build_object(''lambda'', 0, ''loss'', $1)) AS v FROM path_rows OFFSET 0) AS s', label) INTO held USING loss;
+  EXECUTE format('SELECT margin_inference($1, %s, x, w, ''{}''), margin_inference($2, %1$s, x, w, ''{}'') FROM path_rows', label) INTO ours, theirs USING m, held;
+  status := m.status; solver := m.solver; few_scans := m.iterations <= 8; same_optimum := abs(m.primal - held.primal) <= 1e-9 * held.primal;
+  SELECT bool_and(abs(a.estimate - b.estimate) <= 1e-5 * b.std_error AND abs(a.p_value - b.p_value) <= 1e-5) INTO same_table FROM unnest(ours) WITH ORDINALITY AS a, unnest(theirs) WITH ORDINALITY AS b WHERE a.ordinality = b.ordinality;
+  RETURN NEXT;
+END $$;
+SELECT loss, (b).* FROM likelihoods, LATERAL pg_temp.beside_memory(loss, label, m) AS b ORDER BY loss;
+SELECT (m).status, (m).weights FROM (SELECT train_margin_from('SELECT id % 5 = 0 OR y AS label, ARRAY[(id % 5 = 0)::int, x[1]]::float8[] AS features FROM path_rows', '{"lambda": 0, "loss": "logistic", "sample_rows": 300}') AS m OFFSET 0) AS s;
+SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT y AS label, ARRAY[x[1], x[2], 2 * x[1] - x[2]] AS features FROM path_rows', '{"lambda": 0, "loss": "logistic", "sample_rows": 300}')$$);
+SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT y AS label, x AS features FROM path_rows', '{"lambda": 0, "loss": "logistic", "bounds": {"1": [0, 1]}, "sample_rows": 300}')$$);
+SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT y AS label, x AS features FROM path_rows', '{"lambda": 0, "loss": "hinge", "sample_rows": 300}')$$);
 -- A training has no folds.
 SELECT (m).rows FROM (SELECT train_margin_from('SELECT y AS label, x AS features, id AS fold FROM path_rows', '{"lambda": 0.1}') AS m OFFSET 0) AS s;
 DROP TABLE path_rows;

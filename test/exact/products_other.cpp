@@ -5,6 +5,7 @@
 #include "core/certificate/certificate.hpp"
 #include "core/loss/joint.hpp"
 #include "core/problem/offset.hpp"
+#include "core/scans/train_scans.hpp"
 #include "products.hpp"
 
 namespace exact {
@@ -143,6 +144,14 @@ void likelihood(Random& random, Case& c, Claims& claims) {
   const Optimum found = optimum_of(p);
   const margin::Certificate& got = t.model.certificate;
   claims.holds(got.lower, got.upper, found, "interval");
+  try {
+    margin::Options by_scans = t.settings;
+    by_scans.sample_rows = 2;
+    margin::MemorySource source(t.rows.data());
+    const margin::Model model = margin::train_scans(source, by_scans, margin::Progress());
+    claims.holds(model.certificate.lower, model.certificate.upper, found, "interval by scans");
+  } catch (const margin::Error&) {
+  }
   // Vectors near these have certificates of their own.
   for (int again = 0; again < 2; ++again) {
     margin::Weights w = t.weights();

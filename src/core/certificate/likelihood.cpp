@@ -23,95 +23,35 @@ double share_of_square(double s, double kappa) {
   return s <= 0.5 ? 0.5 + s / 6 + s * s / 6 + 4 * epsilon : 1.0;
 }
 
-/// The sign of <x, w> + b where it follows without any rounding: 0 if it is 0, 2 if that cannot be said.
-int exact_sign(const Row& x, const double* w, double b) {
-  double sum = b;
-  for (std::int32_t k = 0; k < x.count; ++k) {
-    const double v = x.value(k), weight = w[x.indices != nullptr ? x.indices[k] : k];
-    const double product = v * weight;
-    if (product == 0 && v != 0 && weight != 0) return 2;
-    if (std::fma(v, weight, -product) != 0) return 2;
-    const double next = sum + product, back = next - sum;
-    if ((sum - (next - back)) + (product - back) != 0) return 2;
-    sum = next;
-  }
-  return sum > 0 ? 1 : sum < 0 ? -1 : 0;
-}
-
 }  // namespace
 
 LikelihoodCheck::LikelihoodCheck(const Objective& objective, const double* weights, const double* intercept)
     : objective_(objective),
-      weights_(weights),
-      intercept_(intercept),
       risk_(objective, weights, intercept, false),
+      measure_(objective, weights, intercept),
       columns_(static_cast<std::size_t>(objective.dimensions) + (objective.intercept ? 1 : 0)),
-      weight_norm_(lp_norm(weights, objective.dimensions, 2)),
       shifted_(objective.dimensions, objective.intercept),
       packed_(static_cast<std::size_t>(objective.dimensions), objective.intercept ? 1.0 : 0.0),
       gram_(columns_),
       gradient_(columns_, 0.0),
       block_(columns_, 0.0),
       largest_(columns_, 0.0),
-      moved_(columns_, 0.0) {
-  if (objective.offset < 0) return;
-  direction_.assign(weights, weights + objective.dimensions);
-  direction_[static_cast<std::size_t>(objective.offset)] = 0;
-}
+      moved_(columns_, 0.0) {}
 
 void LikelihoodCheck::add(const CheckedRow& row) {
   risk_.add(row);
   if (!(row.loss_weight > 0) || !within_) return;
-  const double u = risk_.scores()[0], b = intercept_ != nullptr ? *intercept_ : 0.0;
-  const bool regression = objective_.task == Task::regression;
-  const double y = regression ? row.target : objective_.target(row.label, 0);
-  // As in RiskCheck.
-  const double error = epsilon * ((row.x.count + 4.0) * (norm(row.x) * weight_norm_) + 2 * std::fabs(b) +
-                                  objective_.loss->argument_size(u, y)) +
-                       tiny * (row.x.count + 8.0);
-  const double along = direction_.empty() ? u : dot(row.x, direction()) + b;
-  if (objective_.loss->log_link())
-    look_for_recession(row, along, error);
-  else if (!regression)
-    look_for_separation(row, y * along, error);
-  add_sums(row, u, y, error);
+  const double y = objective_.task == Task::regression ? row.target : objective_.target(row.label, 0);
+  const LikelihoodRow measured = measure_.measure(row, risk_.scores()[0], y);
+  wrong_ = wrong_ || measured.side < 0;
+  right_ = right_ || measured.side > 0;
+  add_sums(row, measured);
 }
 
-/// Weights along which no row's loss rises, and some row's falls for ever.
-void LikelihoodCheck::look_for_recession(const CheckedRow& row, double u, double error) {
-  if (wrong_) return;
-  int sign = u > error ? 1 : u < -error ? -1 : 0;
-  if (sign == 0) sign = exact_sign(row.x, direction(), intercept_ != nullptr ? *intercept_ : 0.0);
-  if (row.target > 0 ? sign != 0 : sign > 0)
-    wrong_ = true;
-  else if (sign < 0)
-    right_ = true;
-}
-
-void LikelihoodCheck::look_for_separation(const CheckedRow& row, double margin, double error) {
-  if (wrong_) return;
-  if (margin > error) {
-    right_ = true;
-  } else if (margin < -error) {
-    wrong_ = true;
-  } else {
-    const int sign = exact_sign(row.x, direction(), intercept_ != nullptr ? *intercept_ : 0.0);
-    const int side = sign * (objective_.target(row.label, 0) > 0 ? 1 : -1);
-    if (sign == 2 || side < 0)
-      wrong_ = true;
-    else if (side > 0)
-      right_ = true;
-  }
-}
-
-void LikelihoodCheck::add_sums(const CheckedRow& row, double u, double y, double error) {
-  const Loss& loss = *objective_.loss;
-  const double c = row.loss_weight, slope = loss.derivative(u, y), curvature = loss.second_derivative(u, y);
-  const double kappa = loss.self_concordance();
-  score_error_ = std::max(score_error_, error);
-  // φ' over a score that errs, by the largest φ'' between, and its own evaluation.
-  slope_error_ += c * (std::exp(std::min(kappa * error, 1.0)) * curvature * error +
-                       8 * epsilon * (std::fabs(slope) + curvature) + tiny);
+void LikelihoodCheck::add_sums(const CheckedRow& row, const LikelihoodRow& measured) {
+  const double c = row.loss_weight, slope = measured.slope;
+  score_error_ = std::max(score_error_, measured.score_error);
+  slope_error_ += measured.slope_error;
   slope_mass_ += c * std::fabs(slope);
   const Row x = shifted_.place(row.x);
   for (std::int32_t k = 0; k < x.count; ++k) {
@@ -123,11 +63,29 @@ void LikelihoodCheck::add_sums(const CheckedRow& row, double u, double y, double
     block_[columns_ - 1] += c * slope;
     largest_[columns_ - 1] = 1;
   }
-  const double weight = c * curvature;
+  const double weight = c * measured.curvature;
   // Less of the Hessian is still below it.
   if (weight >= smallest_normal && weight < infinity) packed_.add(x, weight, 1.0, gram_, Progress());
   sums_ += x.indices != nullptr ? 1 : 0;  // thin rows are added up one by one
   if (++block_rows_ >= rows_per_sum) flush();
+}
+
+bool LikelihoodCheck::take(const std::vector<double>& risk, const std::vector<double>& rows,
+                           std::vector<double> gradient, SymmetricMatrix hessian, double additions) {
+  if (rows.size() != LikelihoodRows::count || gradient.size() != columns_ || hessian.size() != columns_) return false;
+  if (!(rows[0] >= 0 && rows[1] >= 0 && rows[2] >= 0 && additions >= 0 && additions <= 0x1p53)) return false;
+  if (!risk_.merge(risk)) return false;
+  slope_error_ = rows[0];
+  slope_mass_ = rows[1];
+  score_error_ = rows[2];
+  wrong_ = rows[3] > 0;
+  right_ = rows[4] > 0;
+  gradient_ = std::move(gradient);
+  gram_ = std::move(hessian);
+  std::fill(largest_.begin(), largest_.end(), risk_.radius());
+  if (objective_.intercept) largest_.back() = 1;
+  sums_ = static_cast<std::int64_t>(additions);
+  return true;
 }
 
 void LikelihoodCheck::flush() const {

@@ -17,6 +17,7 @@
 // ν² h(νR) with h(s) = Σ_{k≥2} s^(k−2)/(k(k−1)): between ½ and 1, and at most ½ + s/6 + s²/6 for s ≤ ½.
 #pragma once
 
+#include "core/certificate/likelihood_rows.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/data/gram_block.hpp"
 #include "core/data/shifted_rows.hpp"
@@ -40,28 +41,26 @@ class LikelihoodCheck final : public Check {
   void measure(const CheckedRow& row, double* numbers, double* coefficients) override {
     risk_.measure(row, numbers, coefficients);
   }
+  /// All rows by what a scan adds up of them, in place of add(): the numbers of RiskCheck and of LikelihoodRows, Σ c φ' z and
+  /// Σ c φ'' z zᵀ, of which none went through more than `additions` of sums of blocks. Of a single column nothing is known then
+  /// but that no row is longer than the longest. False where they are not of this shape.
+  bool take(const std::vector<double>& risk, const std::vector<double>& rows, std::vector<double> gradient,
+            SymmetricMatrix hessian, double additions);
   /// `lower` is 0, which bounds every loss, where the bound above does not hold.
   Certificate certificate(const Progress& progress) const override;
   double bytes() const override { return 3 * SymmetricMatrix::bytes(columns_); }
 
  private:
   struct Bound;
-  /// The weights as a direction that scores may grow along for ever: without the offset's, which is known.
-  const double* direction() const { return direction_.empty() ? weights_ : direction_.data(); }
-  void add_sums(const CheckedRow& row, double u, double y, double error);
-  void look_for_recession(const CheckedRow& row, double u, double error);
-  void look_for_separation(const CheckedRow& row, double margin, double error);
+  void add_sums(const CheckedRow& row, const LikelihoodRow& measured);
   void flush() const;
   void leave_out(std::size_t j) const;
   double gap_bound(const Progress& progress) const;
 
   Objective objective_;
-  const double* weights_;
-  const double* intercept_;
   RiskCheck risk_;
-  std::vector<double> direction_;  // empty: the weights
+  LikelihoodRows measure_;
   std::size_t columns_;
-  double weight_norm_;
   ShiftedRows shifted_;
   mutable GramBlock packed_;
   mutable SymmetricMatrix gram_;          // Σ c φ'' z zᵀ

@@ -52,7 +52,7 @@ Objective objective_of(const Model& m, const Options& s) {
     o.offset = offset_term(m, s);
   }
   o.intercept = s.intercept;
-  o.free_intercept = soft && s.free_intercept();
+  o.free_intercept = soft && !m.likelihood() && s.free_intercept();
   o.intercept_scale = s.intercept_scale;
   o.target_center = m.target_center.value_or(0);
   o.target_scale = m.target_scale.value_or(1);

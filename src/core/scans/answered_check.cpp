@@ -25,6 +25,10 @@ bool fits(const Question& q, const Answer& answer, const KeptRow& row) {
   return false;
 }
 
+[[noreturn]] void refuse_answer() {
+  throw Error(ErrorKind::malformed, "the margin_state is not an answer to this question");
+}
+
 }  // namespace
 
 void require_answer(const Question& question, const Answer& answer, const Progress& progress) {
@@ -51,9 +55,32 @@ RiskCheck answered_risk(const Question& question, const Answer& answer, const Pr
     numbers.resize(size);
     sound = check.merge(numbers, answer.sums().topRows(question.outputs()), answer.longest_block(), answer.blocks());
   }
-  if (!sound) throw Error(ErrorKind::malformed, "the margin_state is not an answer to this question");
+  if (!sound) refuse_answer();
   check.find_multipliers(progress);
   return check;
+}
+
+LikelihoodAnswer::LikelihoodAnswer(const Question& question, Answer& answer, const Progress& progress)
+    : check_(question.objective(), question.weights.data(), question.intercept ? question.intercepts.data() : nullptr),
+      hessian_(0) {
+  const std::vector<double> numbers = answer.numbers();
+  const std::size_t risk = check_.reductions().size(), rows = LikelihoodRows::count;
+  if (numbers.size() != risk + question.steps.size() + rows || !answer.has_matrices()) refuse_answer();
+  hessian_ = answer.matrix(0, progress);
+  const auto sums = answer.sums().row(0).eval();
+  for (Eigen::Index j = 0; j < sums.size(); ++j) gradient_.push_back(-sums(j));
+  if (question.intercept) gradient_.push_back(-answer.constant_sum(0));
+  const auto end = numbers.begin() + static_cast<std::ptrdiff_t>(risk);
+  const std::vector<double> of_rows(numbers.end() - static_cast<std::ptrdiff_t>(rows), numbers.end());
+  largest_score_ = of_rows.back();
+  // Thin rows go into a matrix one by one.
+  const auto blocks = answer.blocks() + answer.longest_block() + (answer.sparse_input() ? answer.rows() : 0);
+  if (!check_.take({numbers.begin(), end}, of_rows, gradient_, hessian_, static_cast<double>(blocks))) refuse_answer();
+  if (question.offset >= 0) {
+    const auto held = static_cast<std::size_t>(question.offset);
+    decouple(hessian_, held);
+    gradient_[held] = 0;
+  }
 }
 
 }  // namespace margin

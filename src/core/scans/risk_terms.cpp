@@ -34,6 +34,10 @@ RiskTerms::RiskTerms(const Question& question)
   reductions_ = check_.reductions();
   checked_ = reductions_.size();
   reductions_.append(q_.steps.size() * static_cast<std::size_t>(outputs_), '+');
+  if (q_.likelihood()) {
+    likelihood_.emplace(q_.objective(), q_.weights.data(), q_.intercept ? q_.intercepts.data() : nullptr);
+    reductions_ += LikelihoodRows::reductions;
+  }
   visit(*q_.loss, [&](const auto& own) { measure_ = &RiskTerms::measure_output<std::decay_t<decltype(own)>>; });
 }
 
@@ -60,6 +64,7 @@ void RiskTerms::measure(double norm, const LossPoints& points, std::size_t first
     (this->*measure_)(output, points.u[first + o], points.y[first + o], points_[o], to);
   }
   to.numbers += reductions_.size();
+  if (likelihood_) likelihood_->measure(row_, points.u[first], points.y[first], to.numbers - LikelihoodRows::count);
   to.curvatures += matrices();
   to.keys += bags();
   to.first_vector += vectors();

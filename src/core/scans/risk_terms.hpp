@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/certificate/likelihood_rows.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/scans/rings.hpp"
 #include "core/scans/wire/question.hpp"
@@ -53,7 +55,8 @@ class RiskTerms {
   const Rings rings_;
   void (RiskTerms::*measure_)(std::int32_t, double, double, const LossPoint&, Room&) const;  // compiled for its loss
   RiskCheck check_;
-  std::size_t checked_;  // numbers of the check
+  std::size_t checked_;                       // numbers of the check
+  std::optional<LikelihoodRows> likelihood_;  // of lambda 0; its numbers are the last
   std::string reductions_;
   CheckedRow row_{};
   std::vector<double> coefficients_;

@@ -100,7 +100,10 @@ ScanProblem::ScanProblem(const Options& options, const Question& asked, Answer& 
   }
   require_classes(numbers_, static_cast<std::int64_t>(class_names.size()), rows);
   memory.require(3.0 * static_cast<double>(first.bag(0).bytes()), "the sample of the rows");
-  if (options.standardize) standardize(options, asked, first, run);
+  if (options.standardize)
+    standardize(options, asked, first, run);
+  else if (options.lambda == 0.0 && dimensions < Answer::most_matrix_columns)
+    take_units_of_sample(options, asked, first, run);
   take_sample(options, asked, first, run);
 }
 
@@ -141,6 +144,35 @@ void ScanProblem::standardize(const Options& options, const Question& asked, con
   // In standard units no row is longer than this.
   const double shift = Eigen::Map<const Eigen::VectorXd>(units.mean.data(), dimensions).norm();
   radius = (radius + shift) / *std::min_element(units.deviation.begin(), units.deviation.end());
+}
+
+/// Without a penalty the optimum is the same in all units: those of the sampled rows keep the digits of columns that are far
+/// from 0.
+void ScanProblem::take_units_of_sample(const Options& options, const Question& asked, Answer& first, ScanRun& run) {
+  const Bag& bag = first.bag(0);
+  const std::int32_t declared = asked.columns.empty() ? dimensions : asked.dimensions;
+  const std::int32_t offset = offset_feature(options, declared, columns_of(asked));
+  const auto n = static_cast<double>(bag.rows());
+  std::vector<double> dense(static_cast<std::size_t>(dimensions));
+  const auto each_row = [&](auto use) {
+    for (std::int64_t i = 0; i < bag.rows(); ++i) {
+      const KeptRow row = bag.row(i);
+      std::fill(dense.begin(), dense.end(), 0.0);
+      margin::add(1.0, row.x, dense.data());
+      for (std::size_t j = 0; j < dense.size(); ++j) use(j, dense[j]);
+      run.progress().work(3.0 * static_cast<double>(dense.size()));
+    }
+  };
+  units.mean.assign(dense.size(), 0.0);
+  units.deviation.assign(dense.size(), 0.0);
+  if (options.intercept && !sparse_) each_row([&](std::size_t j, double v) { units.mean[j] += v / n; });
+  if (offset >= 0) units.mean[static_cast<std::size_t>(offset)] = 0;
+  each_row([&](std::size_t j, double v) { units.deviation[j] += (v - units.mean[j]) * (v - units.mean[j]) / n; });
+  for (std::size_t j = 0; j < dense.size(); ++j) {
+    const double deviation = std::sqrt(units.deviation[j]);
+    const bool spread = deviation > 1e-12 * std::fabs(units.mean[j]) && std::isfinite(deviation);
+    units.deviation[j] = spread && static_cast<std::int32_t>(j) != offset ? deviation : 1.0;
+  }
 }
 
 Dataset ScanProblem::empty_rows() const {

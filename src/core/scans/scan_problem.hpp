@@ -72,8 +72,8 @@ class ScanProblem {
   double constant_failure = 0;           ///< what it would have for Certificate::failure
   bool constant_sampled = false;         ///< and that is of the sampled rows alone
   double constant_loss = std::numeric_limits<double>::infinity();  ///< Certificate::constant_loss
-  Standardization units;                                           ///< empty without the option standardize
-  std::int64_t bag_rows = 0, bag_bytes = 0;                        ///< what later questions may keep of rows
+  Standardization units;                     ///< empty without the option standardize, and a lambda of 0
+  std::int64_t bag_rows = 0, bag_bytes = 0;  ///< what later questions may keep of rows
 
   /// Sampled rows and a few of each class, in the units of the questions. For a soft margin each row weighs as much as
   /// the rows of its class that it stands for.
@@ -102,6 +102,7 @@ class ScanProblem {
 
  private:
   void standardize(const Options& options, const Question& asked, const Answer& first, ScanRun& run);
+  void take_units_of_sample(const Options& options, const Question& asked, Answer& first, ScanRun& run);
   void take_sample(const Options& options, const Question& asked, Answer& first, ScanRun& run);
   double middle_target(const Question& asked, const Answer& first, ScanRun& run) const;
   /// What every question after the first begins with.

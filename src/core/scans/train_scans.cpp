@@ -27,15 +27,15 @@ constexpr Consumer scan_training = {
     "train_margin_from",
     feature::regression | feature::several_classes | feature::hard_margin | feature::interpolation | feature::log_link |
         feature::standardize | feature::balanced_classes | feature::bounds | feature::constraints |
-        feature::free_intercept | feature::l1_ratio | feature::lasso | feature::penalty_factor | feature::offset,
+        feature::free_intercept | feature::l1_ratio | feature::lasso | feature::penalty_factor | feature::offset |
+        feature::lambda_0,
     "Train with train_margin.",
     {{{feature::dual_weights, "Train with train_margin, or leave the option out."},
       {feature::kernel, "Train with train_margin, or on features of margin_fourier."},
       {feature::calibration, "Train with train_margin; loss => 'logistic' gives probabilities by itself."},
       {feature::initial, "Leave it out: a sample of the rows gives the start."},
       {feature::joint_classes,
-       "Train with train_margin, or leave multiclass out: scans train one class against the rest."},
-      {feature::lambda_0, "Train with train_margin, or give a small lambda, for example 1e-9."}}}};
+       "Train with train_margin, or leave multiclass out: scans train one class against the rest."}}}};
 
 namespace {
 
@@ -154,6 +154,7 @@ Model train_scans(RowSource& source, const Options& as_given, const Progress& pr
   const auto start = std::chrono::steady_clock::now();
   Options given = as_given;
   require_features(scan_training, features_of(given), "this training");
+  if (given.lambda == 0.0) given.intercept_scale = 1;  // nothing is regularised
   Question asked = first_question(given, memory);
   ScanRun run(source, given, progress);
   Answer first = run.ask(asked);
@@ -175,7 +176,7 @@ Model train_scans(RowSource& source, const Options& as_given, const Progress& pr
   model.status = final_status(model.certificate, certified_problem(problem.sample()), given.tolerance, s.status);
   if (problem.confined()) price(problem.sample(), s, model, progress);
   to_label_units(problem.sample(), given, model, s.weights, s.intercepts);
-  if (given.standardize) {
+  if (!problem.units.deviation.empty()) {
     to_user_units(problem.units, s.weights, s.intercepts);
     prices_to_user_units(problem.units, model.prices);
   }

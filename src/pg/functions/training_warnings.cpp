@@ -46,6 +46,7 @@ std::string useless_hint(const Model& model, const Options& options) {
   if (options.hard_margin())
     return "Give lambda, for example margin_options(lambda => 1e-4), to trade errors for a margin.";
   if (model.status != Status::optimal) return "Raise max_iterations, or scale the features with standardize => true.";
+  if (model.likelihood()) return "At lambda 0 nothing is shrunk: the features say little about the labels.";
   return "Try a smaller lambda, standardize => true, or margin_cross_validate to choose lambda and loss.";
 }
 

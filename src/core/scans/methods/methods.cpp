@@ -35,16 +35,19 @@ void take_start(const Solution& sample, std::size_t output, double constant, std
 
 namespace {
 
+[[noreturn]] void refuse_wide(const ScanProblem& problem) {
+  throw Error(ErrorKind::unsupported,
+              "a training by scans takes bounds, constraints, an offset, a free intercept, l1_ratio, penalty_factor, "
+              "lambda 0 and the loss poisson with fewer than " +
+                  std::to_string(Answer::most_matrix_columns) + " features, and the rows have " +
+                  std::to_string(problem.dimensions),
+              "Train on rows in memory: train_margin(label, features, options).");
+}
+
 /// Of what only models in few features do.
 void require_model(const ScanProblem& problem, MemoryBudget memory, double needed) {
   const Problem& p = problem.sample();
-  if (problem.dimensions >= Answer::most_matrix_columns)
-    throw Error(ErrorKind::unsupported,
-                "a training by scans takes bounds, constraints, an offset, a free intercept, l1_ratio, penalty_factor "
-                "and the loss poisson with fewer than " +
-                    std::to_string(Answer::most_matrix_columns) + " features, and the rows have " +
-                    std::to_string(problem.dimensions),
-                "Train on rows in memory: train_margin(label, features, options).");
+  if (problem.dimensions >= Answer::most_matrix_columns) refuse_wide(problem);
   const bool square = p.l1_ratio == 0 && p.penalty_factor.empty() && p.least_factor == 1;
   if (!problem.loss()->smooth() && (!square || p.free_intercept || p.offset >= 0))
     throw Error(ErrorKind::unsupported,
@@ -89,11 +92,18 @@ ScanSolution solve_by_scans(ScanProblem& problem, Answer& first, const Options& 
     throw Error(ErrorKind::unsupported,
                 "a training of a soft margin by scans has no solver \"" + options.solver + "\" to choose",
                 "Leave solver out: the loss and the number of features decide.");
-  require_readers(options, *find_solver("newton"), losses_of(options));
+  const bool likelihood = problem.sample().likelihood();
+  require_readers(options, *find_solver(likelihood ? "irls" : "newton"), losses_of(options));
   // The largest matrices where there are second derivatives: an answer's and the model's of each output, and four that
   // come and go.
   const double columns = problem.dimensions + 1.0, matrices = 2.0 * problem.outputs() + 4;
   const double needed = 8 * matrices * columns * columns;
+  if (likelihood) {
+    choose_solver(problem.sample(), options);  // refuses what the likelihood does not take
+    if (problem.dimensions >= Answer::most_matrix_columns) refuse_wide(problem);
+    memory.require(needed, "the model of the loss");
+    return solve_likelihood_scans(problem, first, options, run);
+  }
   if (!problem.sample().plain_penalty() || problem.sample().offset >= 0 || problem.loss()->log_link())
     require_model(problem, memory, needed);
   if (problem.loss()->smooth())

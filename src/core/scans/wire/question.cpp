@@ -63,6 +63,12 @@ void require_groups(const Question& q, const ByteReader& in) {
   for (const double v : q.groups) in.require(std::isfinite(v), "a group of no number");
 }
 
+/// One output of a loss whose third derivative has a bound, with nothing that holds the weights.
+bool sound_likelihood(const Question& q) {
+  return q.likelihood() && q.loss->self_concordance() < std::numeric_limits<double>::infinity() && q.outputs() == 1 &&
+         q.plain_penalty() && q.intercept_scale == 1 && q.width() < Answer::most_matrix_columns;
+}
+
 void require_sound(const Question& q, const ByteReader& in) {
   in.require(q.kind <= Question::Kind::interpolation, "an unknown kind of question");
   in.require(q.outcome == Dataset::Outcome::classes || q.outcome == Dataset::Outcome::targets ||
@@ -126,7 +132,8 @@ void require_sound(const Question& q, const ByteReader& in) {
   in.require(q.interpolate == (q.kind == Question::Kind::interpolation), "targets that are met, or are not");
   in.require((q.kind == Question::Kind::risk) == (q.loss != nullptr), "a loss where nothing is traded, or none");
   if (q.kind == Question::Kind::risk)
-    in.require(q.lambda > 0 && !q.one_class() && joint_of(q.loss.get()) == nullptr, "a risk that is none of scans");
+    in.require((q.lambda > 0 || sound_likelihood(q)) && !q.one_class() && joint_of(q.loss.get()) == nullptr,
+               "a risk that is none of scans");
   else
     in.require((q.kind == Question::Kind::margin) == classes, "a margin of targets");
 }

@@ -12,8 +12,9 @@ namespace {
 constexpr int largest_denominator = 64;
 constexpr double close = 1e-5;
 
-/// The components, in units of the largest, as multiples of one small fraction; false where they are none.
-bool rounded(std::vector<double>& v) {
+}  // namespace
+
+bool round_direction(std::vector<double>& v) {
   double largest = 0;
   for (const double x : v) largest = std::max(largest, std::fabs(x));
   if (!(largest > 0) || !std::isfinite(largest)) return false;
@@ -29,14 +30,12 @@ bool rounded(std::vector<double>& v) {
   return false;
 }
 
-}  // namespace
-
 bool separating_direction(const Problem& problem, const NewtonRows& rows, const std::vector<double>& step,
                           std::vector<double>& w, Run& run) {
   std::vector<double> v = step;
   // In the unit of the rows' own constant feature.
   if (problem.intercept) v.back() *= problem.intercept_scale;
-  if (!rounded(v)) return false;
+  if (!round_direction(v)) return false;
   if (problem.intercept) v.back() /= problem.intercept_scale;
   std::vector<double> u(static_cast<std::size_t>(problem.rows()));
   rows.scores(v.data(), u.data());

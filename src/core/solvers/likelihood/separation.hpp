@@ -14,6 +14,9 @@ namespace margin {
 /// Scores beyond this are not fitted, they run away: a row would be wrong once in 10^8.
 constexpr double runaway_score = 18;
 
+/// The components of a direction, in units of the largest, as multiples of one small fraction; false where they are none.
+bool round_direction(std::vector<double>& v);
+
 /// Whether a direction of runaway weights, of which `step` has many digits, has no row on the wrong side and some on
 /// the right one. Rows on its boundary have a score of 0 only where its components do: they are rounded to ratios of
 /// small whole numbers, which dummy columns and counts have. If so, `w` becomes that direction.
