@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import datasets
-from measure import Table
+from measure import IN_PEERS, Table
 
 # Training set, test set, gamma: rbf with C = 1.
 SETS = (("ijcnn1", "ijcnn1.t", 0.5), ("skin_train", "skin_test", 1.0), ("covtype_like_100k", "covtype_like_test", 1 / 54), ("gaussian_100k", "gaussian_test", 0.02),
@@ -23,7 +23,7 @@ def peak(pid):
 def peer(what, train, test, gamma, extra):
     """Seconds of CPU, test error, megabytes, and of SVC the value of its dual, of a process of its own; none after PATIENCE."""
     try:
-        answer = subprocess.run(["/usr/bin/python3", os.path.join(datasets.HERE, "peers", "kernels.py"), what, train, test, repr(gamma), repr(extra)],
+        answer = subprocess.run(IN_PEERS + ["/usr/bin/python3", os.path.join(datasets.HERE, "peers", "kernels.py"), what, train, test, repr(gamma), repr(extra)],
                                 capture_output=True, text=True, check=True, timeout=PATIENCE).stdout
     except subprocess.TimeoutExpired:
         return None

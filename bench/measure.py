@@ -13,6 +13,15 @@ import tempfile
 
 import datasets
 
+# What runs a peer in R or Python: another system's programs, newer than those of this one, where MARGIN_PEERS_ROOT is its root.
+IN_PEERS = ["chroot", os.environ["MARGIN_PEERS_ROOT"]] if "MARGIN_PEERS_ROOT" in os.environ else []
+
+
+def version_of(package):
+    """Of a Debian package where the peers run."""
+    return "%s %s" % (package, subprocess.run(IN_PEERS + ["dpkg-query", "-W", "-f", "${Version}", package], capture_output=True, text=True).stdout)
+
+
 DOCUMENT = os.path.join(datasets.HERE, "..", "docs", "benchmarks.md")
 
 
@@ -108,6 +117,8 @@ class Peer:
                 Peer.packed[name] = os.path.join(Peer.directory.name, name)
                 datasets.pack(*datasets.load(name), Peer.packed[name])
             arguments.append(Peer.packed[name])
+        if arguments[0] == script:
+            arguments = IN_PEERS + arguments
         self.process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         bufsize=1, stderr=subprocess.DEVNULL if program != "core" else None)
 

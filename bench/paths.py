@@ -8,7 +8,7 @@ import tempfile
 import numpy as np
 
 import datasets
-from measure import Peer, Session, Table, interleave, write
+from measure import Peer, Session, Table, interleave, version_of, write
 
 # Data set, whether its rows are margin_sparse.
 SETS = [("a9a", True), ("spambase", False), ("ijcnn1", False), ("colon-cancer", False), ("arcene", False), ("reuters-acq", True),
@@ -34,7 +34,7 @@ def statement(source, label, loss, rho, tolerance, lambdas, what):
 def paths(session, sets):
     table = Table("paths", "Paths of sparse models: time",
                   "A statement that reads the table, trains 100 models of lambdas in equal ratios (l1_ratio ρ, free intercept) and looks at all"
-                  " of them, against the user CPU of glmnet 4.1 at its default `thresh` with its rows in memory, the same numbers, the same"
+                  " of them, against the user CPU of glmnet at its default `thresh` with its rows in memory, the same numbers, the same"
                   " lambdas, `standardize = FALSE`. spambase: columns divided by their largest number. Classes: the largest label against the others;"
                   " `squared`: the same as numbers of mean 0 and deviation 1. Sparse rows (`margin_sparse`, `dgCMatrix`): a9a and reuters-acq."
                   " CPU seconds. Remarks: how many of the 100 reached the tolerance named, and the largest relative gap of their certificates.")
@@ -151,7 +151,7 @@ def limits(session, sets):
 def main():
     session = Session()
     version = session.value("SELECT current_setting('server_version')")
-    environment = "Measured on commit %s, PostgreSQL %s, 2 cores; `bench/paths.sh`." % (os.environ["MARGIN_COMMIT"], version)
+    environment = "Measured on commit %s, PostgreSQL %s, %s, 2 cores; `bench/paths.sh`." % (os.environ["MARGIN_COMMIT"], version, version_of("r-cran-glmnet"))
     named = [pair for pair in SETS if pair[0] in sys.argv[1:]]
     if len(named) != len(set(sys.argv[1:])):
         sys.exit("the data sets are " + ", ".join(name for name, _ in SETS))
