@@ -102,6 +102,19 @@ TEST_P(ScansOfLikelihood, StartWhereTheSampleHasNoOptimum) {
   EXPECT_NEAR(found.certificate.upper, known.certificate.upper, 1e-9 * known.certificate.upper);
 }
 
+/// The fit of the sample has no finite mean for a row that lies far from it.
+TEST(ScansOfLikelihood, StartWhereTheSampleFitsNoOtherRow) {
+  Table t = testing::labels_for("poisson", sample(10, 2000, 3, false));
+  t.x[1234][0] = 4e4;
+  t.y[1234] = 2;
+  const Dataset data = store(t, false, Storage::doubles);
+  Options options = likelihood("poisson");
+  ThreeParts source(data);
+  const Model found = train_scans(source, options, {}), known = train(data, options, {});
+  EXPECT_EQ(found.status, known.status);
+  EXPECT_NEAR(found.certificate.upper, known.certificate.upper, 1e-6 * known.certificate.upper);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, ScansOfLikelihood, ::testing::Values("squared", "logistic", "poisson"),
                          [](const auto& info) { return info.param; });
 

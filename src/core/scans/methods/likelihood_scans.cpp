@@ -24,6 +24,7 @@ namespace margin {
 namespace {
 
 constexpr double enough = 1e-12, nearly = 1e-6;  // ν², in standard errors
+constexpr double far = 10;                       // ν² for each row
 constexpr int most_halvings = 20, most_directions = 3;
 
 class LikelihoodScans {
@@ -42,6 +43,7 @@ class LikelihoodScans {
   using Vector = std::vector<double>;
   bool start_from_sums(Answer& first);
   void start_from_sample();
+  void start_from_constant();
   Question question(const Vector& w) const;
   bool find_step();
   bool separates(ScanSolution& best);
@@ -93,8 +95,14 @@ void LikelihoodScans::start_from_sample() {
     if (s.status == Status::optimal) return take_start(s, 0, s_.intercept ? 1.0 : 0.0, w_);
   } catch (const DependentFeatures&) {
   }
+  start_from_constant();
+}
+
+void LikelihoodScans::start_from_constant() {
   const double start = (s_.target_constant - s_.target_center) / s_.target_scale;
+  std::fill(w_.begin(), w_.end(), 0.0);
   if (s_.intercept && std::isfinite(start)) w_.back() = start;
+  hold_offset(s_, w_);
 }
 
 Question LikelihoodScans::question(const Vector& w) const {
@@ -123,6 +131,8 @@ bool LikelihoodScans::ask() {
 
 /// False where the Hessian is singular.
 bool LikelihoodScans::find_step() {
+  square_ = infinity;
+  if (!std::isfinite(value_)) return false;
   const NormalEquations equations(hessian_, s_.intercept, run_.progress());
   if (!equations.regular()) {
     if (s_.loss->self_concordance() > 0 && size_ > runaway_score) return false;
@@ -176,6 +186,7 @@ ScanSolution LikelihoodScans::solution() const {
 ScanSolution LikelihoodScans::solve(Answer& first) {
   if (!start_from_sums(first)) start_from_sample();
   hold_offset(s_, w_);
+  bool sampled = true;
   Certificate best;
   Status why = Status::iteration_limit;
   double lower = 0, before = infinity, share = 1;
@@ -192,6 +203,15 @@ ScanSolution LikelihoodScans::solve(Answer& first) {
     if (!fell && ++halvings > most_halvings) break;
     share = fell ? 1 : share / 2;
     const bool steps = !fell || find_step();
+    // A row that the sample has none like may have a mean without end.
+    const bool wild = fell && s_.loss->log_link() && !(square_ <= far * p_.total_weight);
+    if (sampled && wild && !stops(run_.run(), run_.scans(), false, false, why)) {
+      sampled = false;
+      best_.clear();
+      start_from_constant();
+      continue;
+    }
+    sampled = false;
     const bool grows = s_.task == Task::binary || s_.loss->log_link();
     if (fell && grows && (!steps || size_ > runaway_score) && directions++ < most_directions) {
       ScanSolution separated;
