@@ -22,6 +22,7 @@ SELECT pg_temp.error_of($$SELECT train_margin(rare, x, margin_options(intercept 
 SELECT pg_temp.error_of($$SELECT train_margin(rare, x, margin_options(kernel => 'rbf', lambda => 1, intercept => 'penalized')) FROM flats$$);
 SELECT pg_temp.error_of($$SELECT train_margin(rare, x, margin_options(lambda => 1, intercept => 'free', solver => 'sgd')) FROM flats$$);
 SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT rare AS label, x AS features FROM flats', margin_options(lambda => 1, intercept => 'free', sample_rows => 20))$$);
+SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT rare AS label, x AS features FROM flats', margin_options(lambda => 1, l1_ratio => 0.5, sample_rows => 20))$$);
 SELECT loss, (s).status, (s).primal >= (m).dual AND (m).primal >= (s).dual AS same, abs((s).intercept[1] - (m).intercept[1]) < 1e-4 * (1 + abs((m).intercept[1])) AS intercept
   FROM (SELECT loss, train_margin_from('SELECT rare, x FROM flats', o || '{"sample_rows": 20}') AS s, (SELECT train_margin(rare, x, o ORDER BY i) FROM flats) AS m
           FROM unnest('{logistic,squared_hinge}'::text[]) AS loss, margin_options(loss => loss, lambda => 0.01, tolerance => 1e-8, intercept => 'free') AS o OFFSET 0) AS t ORDER BY loss;

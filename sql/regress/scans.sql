@@ -319,6 +319,13 @@ SELECT (m).status, (m).weights FROM (SELECT train_margin_from('SELECT id % 5 = 0
 SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT y AS label, ARRAY[x[1], x[2], 2 * x[1] - x[2]] AS features FROM path_rows', '{"lambda": 0, "loss": "logistic", "sample_rows": 300}')$$);
 SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT y AS label, x AS features FROM path_rows', '{"lambda": 0, "loss": "logistic", "bounds": {"1": [0, 1]}, "sample_rows": 300}')$$);
 SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT y AS label, x AS features FROM path_rows', '{"lambda": 0, "loss": "hinge", "sample_rows": 300}')$$);
+-- Piecewise linear losses with a free intercept, which a quantile has by itself, and beside an offset.
+SELECT loss, more, (s.m).status, (s.m).iterations <= 9 AS few_scans, (s.m).dual <= (h.m).primal AND (h.m).dual <= (s.m).primal AS same_optimum
+  FROM (VALUES ('hinge', 'y', '{"intercept": "free"}'), ('absolute', 'z', '{"intercept": "free"}'), ('epsilon_insensitive', 'z', '{"intercept": "free"}'), ('quantile', 'z', '{}'),
+               ('quantile', 'z', '{"offset_feature": 2}'), ('hinge', 'y', '{"offset_feature": 2}')) AS v (loss, label, more),
+       LATERAL (SELECT jsonb_build_object('lambda', 0.01, 'loss', loss, 'tolerance', 1e-6) || more::jsonb AS o) AS o,
+       LATERAL (SELECT train_margin_from(format('SELECT %s AS label, x AS features, w AS weight FROM path_rows', label), o || '{"sample_rows": 300}') AS m OFFSET 0) AS s,
+       LATERAL (SELECT CASE label WHEN 'y' THEN (SELECT train_margin(y, x, w, o) FROM path_rows) ELSE (SELECT train_margin(z, x, w, o) FROM path_rows) END AS m OFFSET 0) AS h;
 -- A training has no folds.
 SELECT (m).rows FROM (SELECT train_margin_from('SELECT y AS label, x AS features, id AS fold FROM path_rows', '{"lambda": 0.1}') AS m OFFSET 0) AS s;
 DROP TABLE path_rows;

@@ -170,6 +170,31 @@ TEST_P(ScansOfLoss, PollAllTheTime) {
 INSTANTIATE_TEST_SUITE_P(All, ScansOfLoss, ::testing::ValuesIn(testing::all_losses()),
                          [](const auto& info) { return info.param; });
 
+/// A sample that says little of the level: the first guesses of it are wrong, or none holds it.
+TEST(Scans, FreeInterceptsOfSmallSamples) {
+  for (const char* loss : {"hinge", "absolute", "epsilon_insensitive", "quantile"})
+    for (std::uint64_t seed = 0; seed < 8; ++seed)
+      for (const std::int64_t rows : {50, 100}) {
+        SCOPED_TRACE(std::string(loss) + " seed " + std::to_string(seed) + " of " + std::to_string(rows));
+        const bool classes = std::string(loss) == "hinge";
+        Table t = testing::labels_for(loss, sample(seed, 1000, 4, classes));
+        for (std::size_t i = 0; i < t.x.size(); ++i) {
+          for (double& v : t.x[i]) v = 3 + v;
+          if (classes && seed % 2 == 0) t.y[i] = i % 50 == 0 ? 1 : 0;
+        }
+        const Dataset data = make_dataset(t, classes);
+        Options options = soft(loss, 1e-2, 1e-3);
+        options.intercept_form = InterceptForm::free;
+        options.sample_rows = rows;
+        ThreeParts source(data);
+        const Model found = train_scans(source, options, {}), known = train(data, options, {});
+        EXPECT_EQ(found.status, Status::optimal) << found.certificate.relative_gap;
+        EXPECT_LE(source.scans, 25);
+        EXPECT_LE(found.certificate.lower, known.certificate.upper * (1 + 1e-9));
+        EXPECT_GE(found.certificate.upper, known.certificate.lower * (1 - 1e-9));
+      }
+}
+
 TEST(Scans, ASampleWithoutACountHasNoLevel) {
   Table t = sample(3, 400, 3, false);
   for (double& y : t.y) y = 0;

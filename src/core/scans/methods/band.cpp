@@ -45,10 +45,7 @@ constexpr std::int64_t rows_per_column = 4, least_rows = 16;
 class BandScans {
  public:
   BandScans(const ScanProblem& problem, const Options& options, ScanRun& run)
-      : p_(problem),
-        options_(options),
-        run_(run),
-        constant_(problem.sample().intercept ? problem.sample().intercept_scale : 0) {
+      : p_(problem), options_(options), run_(run), constant_(problem.sample().intercept_column()) {
     const std::size_t columns = static_cast<std::size_t>(problem.dimensions) + (constant_ != 0 ? 1 : 0);
     for (std::int32_t o = 0; o < problem.outputs(); ++o)
       outputs_.push_back(std::make_unique<BandOutput>(problem, o, columns, constant_));

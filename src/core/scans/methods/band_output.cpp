@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "core/scans/methods/box_ascent.hpp"
 #include "core/solvers/newton/augmented_lagrangian.hpp"
@@ -15,6 +16,7 @@ using Vector = std::vector<double>;
 
 // The first smoothing of a model: of its width, and as a share of the distance to the nearest row that is not in memory.
 constexpr double first_kappa = 0.4, first_width = 0.2;
+constexpr double unbalanced = 1e-3;  // of the dual values
 constexpr int most_steps = 400, most_epochs = 4000;
 
 }  // namespace
@@ -206,13 +208,21 @@ Dataset BandOutput::Pieces::with_groups(const BandOutput& o) const {
 
 /// The minimum of the model. `guess`: sampled rows far from a kink stand for others like them, too, with a linear term
 /// that leaves the gradient as it is: no bound of P then, but a better idea of where its minimum is.
-void BandOutput::minimise(Pieces& pieces, bool guess, double wanted) {
+void BandOutput::minimise(Pieces& pieces, bool guess, double wanted, ScanRun& run) {
   const BoxLoss box(*pieces.problem.loss);
   std::vector<std::int64_t> which = pieces.which;
   Vector fixed = pieces.linear;
   if (!guess) add_groups(pieces, which, fixed);
-  NewtonProblem part(pieces.all, which, 1.0);
   const double pull = guess ? proximal : 0;
+  // A free intercept is pulled to the best one as well: as one that is penalised, by its distance from there.
+  Problem anchored = pieces.problem;
+  std::optional<NewtonProblem> pulled;
+  if (pull > 0 && anchored.free_intercept && constant_ != 0) {
+    anchored.free_intercept = false;
+    anchored.intercept_scale = 1;
+    pulled.emplace(rows_.newton(anchored, output_, pieces.all.systems, run.run()));
+  }
+  NewtonProblem part(pulled.has_value() ? *pulled : pieces.all, which, 1.0);
   if (guess) {
     Vector moved(pieces.all.y.size(), 0.0), sum(w.size());
     for (std::size_t k = 0; k < pieces.which.size(); ++k) {
@@ -224,17 +234,21 @@ void BandOutput::minimise(Pieces& pieces, bool guess, double wanted) {
     pieces.all.rows.combine(moved.data(), sum.data());
     for (std::size_t j = 0; j < w.size(); ++j) fixed[j] -= sum[j];
     for (double& c : part.cost) c /= 1 + pull;
-    for (std::size_t j = 0; j < w.size(); ++j) fixed[j] = (fixed[j] + pull * pieces.center[j]) / (1 + pull);
+    for (std::size_t j = 0; j < w.size(); ++j)
+      fixed[j] = (fixed[j] + (part.rows.penalizes(j) ? pull * pieces.center[j] : 0)) / (1 + pull);
+    if (pulled.has_value()) fixed.back() += pieces.center.back() / (1 + pull);
   }
   const Vector start = kappa_ > 0 ? w : pieces.center;
   Vector u(part.y.size()), a(part.y.size());
   part.rows.scores(start.data(), u.data());
   for (std::size_t k = 0; k < a.size(); ++k) {
     const double y = part.y[k], low = box.low(y), high = box.high(y);
-    const double before = dual_of(pieces, which[k]);
-    a[k] = !std::isnan(before) ? before : box.epsilon > 0 ? 0.5 * (y > u[k] ? high : low) : 0.5 * (low + high);
+    const double known = dual_of(pieces, which[k]);
+    a[k] = !std::isnan(known) ? known : box.epsilon > 0 ? 0.5 * (y > u[k] ? high : low) : 0.5 * (low + high);
   }
   Vector found;
+  const double before = kappa_;
+  double off = fixed.back(), mass = std::fabs(off);
   if (part.systems == NewtonProblem::Systems::cholesky) {
     if (kappa_ == 0) kappa_ = first_smoothing(part, u);
     AugmentedLagrangian model(part, box, std::move(fixed));
@@ -250,7 +264,18 @@ void BandOutput::minimise(Pieces& pieces, bool guess, double wanted) {
     kappa_ = 1;
     found = box_ascent(part, fixed, a, wanted / pieces.question.lambda, most_epochs, pieces.question.seed);
   }
-  for (std::size_t k = 0; k < a.size(); ++k) dual_of(pieces, which[k]) = a[k];
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    dual_of(pieces, which[k]) = a[k];
+    off += part.cost[k] * a[k];
+    mass += std::fabs(part.cost[k] * a[k]);
+  }
+  // Where nothing balances a free intercept, the model falls along it without end: it says nothing of where to go.
+  if (part.rows.free_intercept() && std::fabs(off) > unbalanced * mass) {
+    kappa_ = before;
+    if (guess) proximal = 1;
+    if (guess) minimise(pieces, true, wanted, run);
+    return;
+  }
   // Where guesses failed again and again, the bound's own minimum is the next one.
   if (guess || proximal > 4) w = std::move(found);
 }
@@ -348,10 +373,10 @@ std::vector<double> BandOutput::edges(const Question& asked, const Progress& pro
 
 void BandOutput::solve_model(double wanted, double enough, ScanRun& run) {
   Pieces pieces(*this, run);
-  minimise(pieces, true, wanted);
+  minimise(pieces, true, wanted, run);
   prove(pieces, false, run.progress());
   if (primal - dual <= enough) return;
-  minimise(pieces, false, wanted);
+  minimise(pieces, false, wanted, run);
   prove(pieces, true, run.progress());
 }
 

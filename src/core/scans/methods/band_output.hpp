@@ -52,7 +52,7 @@ class BandOutput {
  private:
   struct Pieces;
   void forget();
-  void minimise(Pieces& pieces, bool guess, double wanted);
+  void minimise(Pieces& pieces, bool guess, double wanted, ScanRun& run);
   double first_smoothing(const NewtonProblem& part, const std::vector<double>& u) const;
   void prove(const Pieces& pieces, bool groups, const Progress& progress);
   void add_groups(const Pieces& pieces, std::vector<std::int64_t>& which, std::vector<double>& fixed) const;

@@ -49,17 +49,11 @@ void require_model(const ScanProblem& problem, MemoryBudget memory, double neede
   const Problem& p = problem.sample();
   if (problem.dimensions >= Answer::most_matrix_columns) refuse_wide(problem);
   const bool square = p.l1_ratio == 0 && p.penalty_factor.empty() && p.least_factor == 1;
-  if (!problem.loss()->smooth() && (!square || p.free_intercept || p.offset >= 0))
-    throw Error(ErrorKind::unsupported,
-                "a training by scans takes " +
-                    std::string(!square            ? "such a penalty"
-                                : p.free_intercept ? "a free intercept"
-                                                   : "an offset") +
-                    " with smooth losses, and \"" + p.loss_name + "\" is piecewise linear",
-                square && p.free_intercept
-                    ? "Give intercept => 'penalized', take a smooth loss such as squared_hinge or huber, or train "
-                      "with train_margin."
-                    : "Take a smooth loss such as squared_hinge or huber, or train with train_margin.");
+  if (!problem.loss()->smooth() && !square)
+    throw Error(
+        ErrorKind::unsupported,
+        "a training by scans takes such a penalty with smooth losses, and \"" + p.loss_name + "\" is piecewise linear",
+        "Take a smooth loss such as squared_hinge or huber, or train with train_margin.");
   memory.require(needed, "the model of the loss");
 }
 
