@@ -22,7 +22,7 @@ import small_lambda as over_lambda
 import spill as beyond_memory
 import threads as several_threads
 import users
-from measure import Peer, Session, Table, interleave, seconds, version_of, write
+from measure import IN_PEERS, Peer, Session, Table, interleave, seconds, version_of, write
 from statements import (MAX_MARGIN, PREDICT_CALLS, PREDICTORS, SOFT_MARGIN, SPEED_SETS, TEXT_COSTS, TEXT_GAPS, TEXT_ROWS, liblinear_problem, options,
                         predict_all, table_name, train, train_predictors, width_of)
 
@@ -533,7 +533,9 @@ def environment(session, names):
         return subprocess.run(command, capture_output=True, text=True, cwd=datasets.HERE).stdout.strip()
 
     cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
-    packages = output("dpkg-query", "-W", "-f", "${Package} ${Version}, ", "liblinear4", "libsvm3", "libeigen3-dev") + version_of("python3-sklearn")
+    packages = output("dpkg-query", "-W", "-f", "${Package} ${Version}, ", "liblinear4", "libsvm3", "libeigen3-dev", "python3-sklearn").rstrip(", ")
+    if IN_PEERS:
+        packages += ", programs of another system: " + version_of("python3-sklearn")
     if "MARGIN_LIBLINEAR" in os.environ:
         with open(os.path.join(os.environ["MARGIN_LIBLINEAR"], "linear.h")) as header:
             version = next(line.split()[2] for line in header if "LIBLINEAR_VERSION" in line)

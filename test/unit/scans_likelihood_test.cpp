@@ -144,6 +144,15 @@ TEST(ScansOfLikelihood, TellSeparation) {
       EXPECT_LE(source.scans, 40);
       EXPECT_EQ(found.certificate.lower, 0);
       if (!boundary) continue;
+      // A scan that looks for a separation is one of those that are allowed.
+      for (std::int64_t most = 2; most < source.scans; ++most) {
+        Options few = options;
+        few.max_iterations = most;
+        ThreeParts limited(data);
+        const Model early = train_scans(limited, few, {});
+        EXPECT_LE(limited.scans, most);
+        EXPECT_TRUE(early.status == Status::iteration_limit || most >= 10);
+      }
       EXPECT_EQ(found.weights(0, 0), -1);
       EXPECT_EQ(found.weights(0, 1), 0);
       EXPECT_EQ(found.weights(0, 2), 0);

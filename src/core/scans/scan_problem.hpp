@@ -72,7 +72,7 @@ class ScanProblem {
   double constant_failure = 0;           ///< what it would have for Certificate::failure
   bool constant_sampled = false;         ///< and that is of the sampled rows alone
   double constant_loss = std::numeric_limits<double>::infinity();  ///< Certificate::constant_loss
-  Standardization units;                     ///< empty without the option standardize, and a lambda of 0
+  Standardization units;                     ///< empty without the option standardize or a lambda of 0
   std::int64_t bag_rows = 0, bag_bytes = 0;  ///< what later questions may keep of rows
 
   /// Sampled rows and a few of each class, in the units of the questions. For a soft margin each row weighs as much as

@@ -215,12 +215,13 @@ void BandOutput::minimise(Pieces& pieces, bool guess, double wanted, ScanRun& ru
   if (!guess) add_groups(pieces, which, fixed);
   const double pull = guess ? proximal : 0;
   // A free intercept is pulled to the best one as well: as one that is penalised, by its distance from there.
-  Problem anchored = pieces.problem;
+  std::optional<Problem> anchored;
   std::optional<NewtonProblem> pulled;
-  if (pull > 0 && anchored.free_intercept && constant_ != 0) {
-    anchored.free_intercept = false;
-    anchored.intercept_scale = 1;
-    pulled.emplace(rows_.newton(anchored, output_, pieces.all.systems, run.run()));
+  if (pull > 0 && pieces.problem.free_intercept && constant_ != 0) {
+    anchored.emplace(pieces.problem);
+    anchored->free_intercept = false;
+    anchored->intercept_scale = 1;
+    pulled.emplace(rows_.newton(*anchored, output_, pieces.all.systems, run.run()));
   }
   NewtonProblem part(pulled.has_value() ? *pulled : pieces.all, which, 1.0);
   if (guess) {

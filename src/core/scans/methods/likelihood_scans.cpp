@@ -205,7 +205,7 @@ ScanSolution LikelihoodScans::solve(Answer& first) {
     const bool steps = !fell || find_step();
     // A row that the sample has none like may have a mean without end.
     const bool wild = fell && s_.loss->log_link() && !(square_ <= far * p_.total_weight);
-    if (sampled && wild && !stops(run_.run(), run_.scans(), false, false, why)) {
+    if (sampled && wild && !run_.exhausted(why)) {
       sampled = false;
       best_.clear();
       start_from_constant();
@@ -213,9 +213,10 @@ ScanSolution LikelihoodScans::solve(Answer& first) {
     }
     sampled = false;
     const bool grows = s_.task == Task::binary || s_.loss->log_link();
-    if (fell && grows && (!steps || size_ > runaway_score) && directions++ < most_directions) {
+    const bool runaway = fell && grows && !direction_.empty() && (!steps || size_ > runaway_score);
+    if (runaway && directions++ < most_directions && !run_.exhausted(why)) {
       ScanSolution separated;
-      if (!direction_.empty() && separates(separated)) return separated;
+      if (separates(separated)) return separated;
     }
     if (!steps) break;
     const double wanted = options_.tolerance * std::max(std::fabs(value_), std::fabs(lower));
