@@ -19,6 +19,10 @@
 // Then ‖V + e‖² ≤ Σ_j (|V_j| + e_j)², in which the V_j of such a column is tiny. A long row's scores err by ulps of Σ |w_j||x_j|.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/certificate/check.hpp"
@@ -43,6 +47,27 @@ class JointCheck final : public Check {
   /// Of the primal value alone.
   std::string reductions() const override;
   void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
+
+  /// What scans add up: the numbers of reductions(), Σ c (1 − p_y), and Σ c a of each class, for the p of the row's own scores, which
+  /// of the hinge is a class that attains them. Σ c a x, classes × d, and the flows of a free intercept come besides.
+  std::string scan_reductions() const { return "++>++++++++++" + std::string(1 + classes_, '+'); }
+  /// A row's part of that, and the coefficients of its x, as measure() gives them; `flow(at, number)` is called for every number of
+  /// the flows, `at` below flow_numbers(classes).
+  template <class Flow>
+  void measure_scan(const CheckedRow& row, double* numbers, double* coefficients, Flow&& flow);
+  static std::int64_t flow_numbers(std::int64_t classes) { return 3 * classes * classes; }
+  /// Merges what the rows of a scan added up to. `sums` was summed in `blocks` blocks of at most `longest` rows. False, and nothing is
+  /// changed, when it is not of this shape.
+  bool merge_scan(const std::vector<double>& numbers, const Weights& sums,
+                  const std::vector<std::pair<std::int64_t, double>>& flows, std::int64_t longest, std::int64_t blocks);
+  /// After merge_scan(): a row of it has these dual weights (its a_i) in place of those of its scores. Of the hinge, whose p are vertices,
+  /// for rows whose scores tell theirs beyond rounding.
+  void replace_dual(const CheckedRow& row, const double* after);
+  /// Σ c g(p), the dual value's first sum.
+  double dual_sum() const { return dual_value_.value(); }
+  /// Of the row that was measured last: its scores, and what JointLoss::settled() says of them where it counts.
+  const std::vector<double>& scores() const { return scores_; }
+  double settled() const { return settled_; }
   Certificate certificate(const Progress& progress) const override;
   std::shared_ptr<const DualPoint> dual_point(const Progress& progress) const override;
   double bytes() const override { return 0; }
@@ -57,6 +82,13 @@ class JointCheck final : public Check {
   double long_share(double flow) const;
   double long_root(Eigen::Index j) const;
   double depth() const;
+  double entropy(double p) const {
+    return loss_.form() == JointLoss::Form::multinomial && p > 0 ? -p * std::log(p) : 0.0;
+  }
+  /// Σ c|a| (‖x‖ + B) of all classes.
+  double row_mass(const CheckedRow& row, double norm) const {
+    return 2 * row.loss_weight * others_ * (norm + objective_.constant_feature());
+  }
   bool is_long(double norm) const { return norm > longest_short_; }
   void take_long(const CheckedRow& row, double norm);
 
@@ -66,7 +98,13 @@ class JointCheck final : public Check {
   struct Balanced;
 
   void take(const double* numbers);
+  bool own_dual(const CheckedRow& row);
+  bool measure_dual(const CheckedRow& row, double norm, double* numbers);
   bool take_dual(const CheckedRow& row, double norm, double* numbers);
+  void take_flow(std::int64_t at, double v);
+  void replace_part(const CheckedRow& row, double sign);
+  template <class Flow>
+  void measure_flows(const CheckedRow& row, double norm, Flow&& flow) const;
   std::size_t pairs() const { return objective_.free_intercept ? 3 * classes_ * classes_ : 0; }
   void flush() const;
   bool tells_sums() const;
@@ -86,6 +124,7 @@ class JointCheck final : public Check {
   double dual_size_ = 0, mass_ = 0, unseen_ = 0;  // of the errors of Σ c g(p), Σ c Σ|a| (‖x‖ + B), both underflows
   ExactSum moved_;                                // Σ c (1 − p_y)
   std::vector<double> numbers_, scores_, p_, coefficients_;
+  double others_ = 0, settled_ = 0;                    // Σ p of the last row's other classes
   std::vector<ExactSum> balance_;        // Σ c a, per class
   std::vector<ExactSum> flow_;           // F, classes × classes; of free intercepts
   std::vector<double> entropy_, reach_;  // E and M of the same, M of short rows
@@ -96,5 +135,36 @@ class JointCheck final : public Check {
   mutable Weights total_, block_;
   mutable std::int64_t block_rows_ = 0, longest_block_ = 0, blocks_ = 0;
 };
+
+/// F, E and M of the header for the pair of the row's class and each other one.
+template <class Flow>
+void JointCheck::measure_flows(const CheckedRow& row, double norm, Flow&& flow) const {
+  const auto y = static_cast<std::size_t>(row.label);
+  const double c = row.loss_weight;
+  for (std::size_t o = 0; o < classes_; ++o) {
+    const double p = p_[o];
+    if (p == 0) continue;
+    const auto at = static_cast<std::int64_t>(3 * (y * classes_ + o));
+    flow(at, c * p);
+    flow(at + 1, c * entropy(p));
+    flow(at + 2, c * p * norm);
+  }
+}
+
+template <class Flow>
+void JointCheck::measure_scan(const CheckedRow& row, double* numbers, double* coefficients, Flow&& flow) {
+  measure(row, numbers, coefficients);
+  double* const balance = numbers + head + own + 1;
+  std::fill_n(balance - 1, 1 + classes_, 0.0);
+  const double norm = numbers[2];
+  if (!(row.loss_weight > 0)) return;
+  settled_ = loss_.settled(scores_.data(), objective_.classes, row.label, p_.data());
+  if (!measure_dual(row, norm, numbers)) return;
+  // Of scans there are no sums of long rows by columns.
+  numbers[11] = row_mass(row, norm);
+  balance[-1] = row.loss_weight * others_;
+  for (std::size_t o = 0; o < classes_; ++o) coefficients[o] = balance[o] = coefficients_[o];
+  if (objective_.free_intercept) measure_flows(row, norm, flow);
+}
 
 }  // namespace margin

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.hpp"
 
@@ -46,6 +47,36 @@ void JointLoss::maximiser(const double* s, std::int32_t k, std::int32_t y, doubl
   double sum = 0;
   for (std::int32_t c = 0; c < k; ++c) sum += p[c] = std::exp(s[c] - top);
   for (std::int32_t c = 0; c < k; ++c) p[c] /= sum;
+}
+
+double JointLoss::settled(const double* s, std::int32_t k, std::int32_t y, double* p) const {
+  if (form_ == Form::multinomial) {
+    double first = -std::numeric_limits<double>::infinity(), second = first;
+    for (std::int32_t c = 0; c < k; ++c) {
+      second = std::max(second, std::min(first, s[c]));
+      first = std::max(first, s[c]);
+    }
+    maximiser(s, k, y, p);
+    return first - second;
+  }
+  const auto at = [&](std::int32_t c) { return c == y ? s[c] : 1 + s[c]; };
+  const double top = at(strongest(s, k, y)), from = top - kink_width * (1 + std::fabs(top));
+  std::int32_t chosen = at(y) >= from ? y : -1;
+  double distance = std::numeric_limits<double>::infinity();
+  for (std::int32_t c = 0; c < k; ++c) {
+    if (chosen < 0 && at(c) >= from) chosen = c;
+    distance = std::min(distance, std::fabs(at(c) - from));
+  }
+  std::fill_n(p, k, 0.0);
+  p[chosen] = 1;
+  return distance;
+}
+
+double JointLoss::bend(const double* from, const double* to, std::int32_t k, std::int32_t y, double* p) const {
+  settled(from, k, y, p);
+  double tangent = dual_value(p, k, y) - to[y];
+  for (std::int32_t c = 0; c < k; ++c) tangent += p[c] * to[c];
+  return std::max(0.0, value(to, k, y) - tangent);
 }
 
 double JointLoss::dual_value(const double* p, std::int32_t k, std::int32_t y) const {

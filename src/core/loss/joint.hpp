@@ -28,6 +28,13 @@ class JointLoss final : public Loss {
   /// A p that attains the maximum above: softmax(s), or all of it on one class of the largest 1[c ≠ y] + s_c (y before
   /// others). `p` may be `s`.
   void maximiser(const double* s, std::int32_t k, std::int32_t y, double* p) const;
+  /// The same, but for the hinge the first of the classes that are within kink_width of the largest, y before others: where several
+  /// attain it, as at an optimum, rounding does not tell which. Returns how far the scores may move before it is another; of the logistic
+  /// loss, the lead of the largest score.
+  double settled(const double* s, std::int32_t k, std::int32_t y, double* p) const;
+  /// By how much φ at the scores `to` is above its tangent at `from`, that of settled(); of the logistic loss the Kullback–Leibler
+  /// divergence of the p of `to` from those of `from`. `p` is k numbers of scratch.
+  double bend(const double* from, const double* to, std::int32_t k, std::int32_t y, double* p) const;
   /// g(p; y)
   double dual_value(const double* p, std::int32_t k, std::int32_t y) const;
 

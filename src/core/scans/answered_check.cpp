@@ -60,6 +60,23 @@ RiskCheck answered_risk(const Question& question, const Answer& answer, const Pr
   return check;
 }
 
+JointCheck answered_joint(const Question& question, const Answer& answer) {
+  JointCheck check(question.objective(), question.weights.data(),
+                   question.intercept ? question.intercepts.data() : nullptr, true);
+  std::vector<double> numbers = answer.numbers();
+  const std::size_t size = check.scan_reductions().size();
+  bool sound = numbers.size() >= size;
+  if (sound) {
+    numbers.resize(size);
+    std::vector<std::pair<std::int64_t, double>> flows;
+    for (const Entry& cell : answer.cells()) flows.emplace_back(cell.at, cell.value);
+    sound = check.merge_scan(numbers, answer.sums().topRows(question.outputs()), flows, answer.longest_block(),
+                             answer.blocks());
+  }
+  if (!sound) refuse_answer();
+  return check;
+}
+
 LikelihoodAnswer::LikelihoodAnswer(const Question& question, Answer& answer, const Progress& progress)
     : check_(question.objective(), question.weights.data(), question.intercept ? question.intercepts.data() : nullptr),
       hessian_(0) {

@@ -1,6 +1,7 @@
 // The check of a question's iterate, with what all rows answered.
 #pragma once
 
+#include "core/certificate/joint.hpp"
 #include "core/certificate/likelihood.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/scans/wire/answer.hpp"
@@ -15,6 +16,9 @@ void require_answer(const Question& question, const Answer& answer, const Progre
 /// Of a risk: its certificate has the weights' own value and the dual value of −φ'(u). The question must outlive it.
 /// Throws Error(malformed) for an answer to another question.
 RiskCheck answered_risk(const Question& question, const Answer& answer, const Progress& progress);
+
+/// The same of classes that are trained jointly.
+JointCheck answered_joint(const Question& question, const Answer& answer);
 
 /// Of a risk without a penalty that was asked with its curvature: what LikelihoodCheck proves of it, and Newton's method needs.
 /// Throws as answered_risk() does.

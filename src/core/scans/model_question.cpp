@@ -1,5 +1,6 @@
 #include "core/scans/model_question.hpp"
 
+#include "core/loss/joint.hpp"
 #include "core/model/products.hpp"
 #include "core/model/statement_of.hpp"
 #include "core/scans/answered_check.hpp"
@@ -57,6 +58,7 @@ Certificate answered_certificate(const Question& question, const Answer& answer,
     throw Error(ErrorKind::invalid_value, "the margin_state is not an answer to this question",
                 "Sum up the terms of this very question.");
   require_answer(question, answer, progress);
+  if (joint_of(question.loss.get()) != nullptr) return answered_joint(question, answer).certificate(progress);
   if (question.kind == Question::Kind::risk) return answered_risk(question, answer, progress).certificate(progress);
   const ModelVectors vectors{question.weights.data(), question.intercept ? question.intercepts.data() : nullptr,
                              nullptr};

@@ -27,18 +27,32 @@ RiskTerms::RiskTerms(const Question& question)
     : q_(question),
       outputs_(question.outputs()),
       rings_(question.rings, question.outputs()),
-      check_(question.objective(), question.weights.data(), question.intercept ? question.intercepts.data() : nullptr,
-             true),
       coefficients_(static_cast<std::size_t>(question.outputs())),
       points_(static_cast<std::size_t>(question.outputs())) {
-  reductions_ = check_.reductions();
+  const double* const intercepts = q_.intercept ? q_.intercepts.data() : nullptr;
+  if (joint_of(q_.loss.get()) != nullptr) {
+    joint_.emplace(q_.objective(), q_.weights.data(), intercepts, true);
+    reductions_ = joint_->scan_reductions();
+  } else {
+    check_.emplace(q_.objective(), q_.weights.data(), intercepts, true);
+    reductions_ = check_->reductions();
+    visit(*q_.loss, [&](const auto& own) { measure_ = &RiskTerms::measure_output<std::decay_t<decltype(own)>>; });
+  }
   checked_ = reductions_.size();
-  reductions_.append(q_.steps.size() * static_cast<std::size_t>(outputs_), '+');
+  reductions_.append(q_.steps.size() * static_cast<std::size_t>(blocks()), '+');
   if (q_.likelihood()) {
-    likelihood_.emplace(q_.objective(), q_.weights.data(), q_.intercept ? q_.intercepts.data() : nullptr);
+    likelihood_.emplace(q_.objective(), q_.weights.data(), intercepts);
     reductions_ += LikelihoodRows::reductions;
   }
-  visit(*q_.loss, [&](const auto& own) { measure_ = &RiskTerms::measure_output<std::decay_t<decltype(own)>>; });
+}
+
+std::int32_t RiskTerms::cells() const {
+  return has_flows() ? static_cast<std::int32_t>(JointCheck::flow_numbers(outputs_))
+                     : outputs_ * rings_.groups() * Rings::sums;
+}
+
+std::int32_t RiskTerms::cells_of_row() const {
+  return has_flows() ? 3 * outputs_ : rings_.groups() > 0 ? outputs_ * Rings::sums : 0;
 }
 
 void RiskTerms::score(const CheckedRow& row, double* u, double* y) {
@@ -49,15 +63,17 @@ void RiskTerms::score(const CheckedRow& row, double* u, double* y) {
     row_.target = (row.target - q_.target_center) / q_.target_scale;
   }
   row_.loss_weight = row.sample_weight * q_.weight_of_class(static_cast<std::size_t>(row.label));
-  check_.score(row.x, u);
+  if (joint_) return;
+  check_->score(row.x, u);
   for (std::int32_t o = 0; o < outputs_; ++o)
     y[o] = targets ? row_.target : row.label == (outputs_ == 1 ? 1 : o) ? 1.0 : -1.0;
 }
 
 void RiskTerms::measure(double norm, const LossPoints& points, std::size_t first, Room& to) {
+  if (joint_) return measure_joint(to);
   const auto outputs = static_cast<std::size_t>(outputs_);
   for (std::size_t o = 0; o < outputs; ++o) points_[o] = points.at(first + o);
-  check_.measure(row_, norm, points.u.data() + first, points_.data(), to.numbers, coefficients_.data());
+  check_->measure(row_, norm, points.u.data() + first, points_.data(), to.numbers, coefficients_.data());
   for (std::size_t o = 0; o < outputs; ++o) {
     const auto output = static_cast<std::int32_t>(o);
     if (coefficients_[o] != 0) *to.coefficients++ = {to.first_vector + output, coefficients_[o]};
@@ -67,6 +83,35 @@ void RiskTerms::measure(double norm, const LossPoints& points, std::size_t first
   if (likelihood_) likelihood_->measure(row_, points.u[first], points.y[first], to.numbers - LikelihoodRows::count);
   to.curvatures += matrices();
   to.keys += bags();
+  to.first_vector += vectors();
+  to.first_cell += cells();
+}
+
+/// Of a loss that all outputs share.
+void RiskTerms::measure_joint(Room& to) {
+  const auto& loss = static_cast<const JointLoss&>(*q_.loss);
+  joint_->measure_scan(row_, to.numbers, coefficients_.data(),
+                       [&](std::int64_t at, double v) { *to.cells++ = {to.first_cell + at, v}; });
+  for (std::size_t o = 0; o < coefficients_.size(); ++o)
+    if (coefficients_[o] != 0) *to.coefficients++ = {to.first_vector + static_cast<std::int32_t>(o), coefficients_[o]};
+  const double c = row_.loss_weight;
+  const std::vector<double>& u = joint_->scores();
+  double key = joint_->settled();
+  if (q_.direction.size() > 0) {
+    moved_.resize(3 * u.size());
+    double *const du = moved_.data(), *const there = du + u.size(), *const p = there + u.size();
+    for (std::int32_t o = 0; o < outputs_; ++o)
+      du[o] = dot(row_.x, q_.direction.row(o).data()) + (q_.intercept ? q_.intercept_direction(o) : 0.0);
+    for (std::size_t k = 0; k < q_.steps.size(); ++k) {
+      for (std::size_t o = 0; o < u.size(); ++o) there[o] = u[o] + q_.steps[k] * du[o];
+      to.numbers[checked_ + k] = c > 0 ? c * loss.value(there, outputs_, row_.label) : 0.0;
+    }
+    // The direction leads here from weights whose tangents the asker knows.
+    for (std::size_t o = 0; o < u.size(); ++o) there[o] = u[o] - du[o];
+    key = joint_key(loss.bend(there, u.data(), outputs_, row_.label, p), key);
+  }
+  if (q_.bag_rows > 0) *to.keys++ = c > 0 ? key : infinity;
+  to.numbers += reductions_.size();
   to.first_vector += vectors();
   to.first_cell += cells();
 }

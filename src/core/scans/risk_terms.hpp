@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/certificate/joint.hpp"
 #include "core/certificate/likelihood_rows.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/scans/rings.hpp"
@@ -13,6 +14,10 @@
 #include "core/scans/wire/term.hpp"
 
 namespace margin {
+
+/// What rows of joint classes are kept by, the smallest first: those for which the tangent of the last weights was most wrong, as
+/// JointLoss::bend() says, then those whose classes are least settled.
+inline double joint_key(double bend, double settled) { return bend > 1e-12 ? -bend : settled; }
 
 class RiskTerms {
  public:
@@ -23,10 +28,10 @@ class RiskTerms {
   const std::string& reductions() const { return reductions_; }
   std::int32_t vectors() const { return outputs_ + outputs_ * rings_.groups(); }
   std::int32_t matrices() const { return q_.curvature ? outputs_ : 0; }
-  std::int32_t bags() const { return q_.bag_rows > 0 ? outputs_ : 0; }
-  std::int32_t cells() const { return outputs_ * rings_.groups() * Rings::sums; }
+  std::int32_t bags() const { return q_.bag_rows > 0 ? blocks() : 0; }
+  std::int32_t cells() const;
   /// Of these a row adds to so many at most.
-  std::int32_t cells_of_row() const { return rings_.groups() > 0 ? outputs_ * Rings::sums : 0; }
+  std::int32_t cells_of_row() const;
 
   /// Of the vectors a row adds to so many at most.
   std::int32_t vectors_of_row() const { return rings_.groups() > 0 ? 2 * outputs_ : outputs_; }
@@ -38,6 +43,8 @@ class RiskTerms {
     std::int64_t first_vector, first_cell;
   };
   std::int32_t outputs() const { return outputs_; }
+  /// Outputs with a loss of their own: one, where all share it (certificate/joint.hpp).
+  std::int32_t blocks() const { return joint_ ? 1 : outputs_; }
   const Loss& loss() const { return *q_.loss; }
   /// Begins with a row, as it is read, with the label's class or its target, and the weight of the sample: its score and
   /// its outcome in each output.
@@ -47,6 +54,8 @@ class RiskTerms {
   void measure(double norm, const LossPoints& points, std::size_t first, Room& to);
 
  private:
+  bool has_flows() const { return joint_ && q_.free_intercept && q_.intercept; }
+  void measure_joint(Room& to);
   template <class L>
   void measure_output(std::int32_t output, double u, double y, const LossPoint& point, Room& to) const;
 
@@ -54,12 +63,13 @@ class RiskTerms {
   const std::int32_t outputs_;
   const Rings rings_;
   void (RiskTerms::*measure_)(std::int32_t, double, double, const LossPoint&, Room&) const;  // compiled for its loss
-  RiskCheck check_;
-  std::size_t checked_;                       // numbers of the check
+  std::optional<RiskCheck> check_;
+  std::optional<JointCheck> joint_;           // in its place
+  std::size_t checked_;                       // numbers of either
   std::optional<LikelihoodRows> likelihood_;  // of lambda 0; its numbers are the last
   std::string reductions_;
   CheckedRow row_{};
-  std::vector<double> coefficients_;
+  std::vector<double> coefficients_, moved_;
   std::vector<LossPoint> points_;
 };
 

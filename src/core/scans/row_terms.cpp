@@ -97,10 +97,11 @@ void RowTerms::ask_risk(const Question& question) {
   form.cells += risk.cells();
   const Loss& loss = risk.loss();
   const auto count = static_cast<std::size_t>(risk.outputs());
-  const std::size_t from = losses_.empty() ? 0 : losses_.back().from + losses_.back().count;
-  points_.resize(from + count);
-  if (!losses_.empty() && losses_.back().loss->name() == loss.name() &&
-      losses_.back().loss->parameters() == loss.parameters())
+  const std::size_t from = scored_;
+  points_.resize(scored_ += count);
+  if (joint_of(&loss) != nullptr) return;  // sees the scores of all classes at once
+  if (!losses_.empty() && losses_.back().from + losses_.back().count == from &&
+      losses_.back().loss->name() == loss.name() && losses_.back().loss->parameters() == loss.parameters())
     losses_.back().count += count;
   else
     losses_.push_back({&loss, evaluate_points(loss), from, count});

@@ -71,6 +71,7 @@ class RowTerms {
   };
   std::vector<OfLoss> losses_;
   LossPoints points_;
+  std::size_t scored_ = 0;  // points
   std::optional<TargetSearch> search_;
   std::map<std::vector<double>, std::size_t> place_;  // of a group among the vectors
   std::vector<double> group_;                         // of the row at hand

@@ -28,14 +28,12 @@ constexpr Consumer scan_training = {
     feature::regression | feature::several_classes | feature::hard_margin | feature::interpolation | feature::log_link |
         feature::standardize | feature::balanced_classes | feature::bounds | feature::constraints |
         feature::free_intercept | feature::l1_ratio | feature::lasso | feature::penalty_factor | feature::offset |
-        feature::lambda_0,
+        feature::lambda_0 | feature::joint_classes,
     "Train with train_margin.",
     {{{feature::dual_weights, "Train with train_margin, or leave the option out."},
       {feature::kernel, "Train with train_margin, or on features of margin_fourier."},
       {feature::calibration, "Train with train_margin; loss => 'logistic' gives probabilities by itself."},
-      {feature::initial, "Leave it out: a sample of the rows gives the start."},
-      {feature::joint_classes,
-       "Train with train_margin, or leave multiclass out: scans train one class against the rest."}}}};
+      {feature::initial, "Leave it out: a sample of the rows gives the start."}}}};
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/loss/loss.hpp"
+#include "core/loss/joint.hpp"
 #include "core/solvers/readers.hpp"
 
 namespace margin {
@@ -57,6 +57,18 @@ void require_model(const ScanProblem& problem, MemoryBudget memory, double neede
   memory.require(needed, "the model of the loss");
 }
 
+/// Classes that are trained jointly.
+void require_joint(const ScanProblem& problem, const Options& options) {
+  const Problem& p = problem.sample();
+  choose_solver(p, options);  // refuses what their solver does not take
+  if (p.free_intercept && problem.class_names.size() > most_flow_classes)
+    throw Error(ErrorKind::unsupported,
+                "a training by scans takes free intercepts of jointly trained classes with at most " +
+                    std::to_string(most_flow_classes) + " classes, and the rows have " +
+                    std::to_string(problem.class_names.size()),
+                "Leave intercept => 'free' out, or train with train_margin.");
+}
+
 /// A lower bound of the optimum of the hinge from a smoothed one, which is nowhere above it, and nowhere below it by more than half of
 /// its width: so the dual value of the one is a bound for the other, and as good a one as half of that width. Its dual weights are
 /// slopes, which each row tells of itself, also where most rows are tied at the kink, as they are where a constant is the best.
@@ -86,8 +98,8 @@ ScanSolution solve_by_scans(ScanProblem& problem, Answer& first, const Options& 
     throw Error(ErrorKind::unsupported,
                 "a training of a soft margin by scans has no solver \"" + options.solver + "\" to choose",
                 "Leave solver out: the loss and the number of features decide.");
-  const bool likelihood = problem.sample().likelihood();
-  require_readers(options, *find_solver(likelihood ? "irls" : "newton"), losses_of(options));
+  const bool likelihood = problem.sample().likelihood(), joint = joint_of(problem.loss()) != nullptr;
+  require_readers(options, *find_solver(likelihood ? "irls" : joint ? "joint" : "newton"), losses_of(options));
   // The largest matrices where there are second derivatives: an answer's and the model's of each output, and four that
   // come and go.
   const double columns = problem.dimensions + 1.0, matrices = 2.0 * problem.outputs() + 4;
@@ -97,6 +109,10 @@ ScanSolution solve_by_scans(ScanProblem& problem, Answer& first, const Options& 
     if (problem.dimensions >= Answer::most_matrix_columns) refuse_wide(problem);
     memory.require(needed, "the model of the loss");
     return solve_likelihood_scans(problem, first, options, run);
+  }
+  if (joint) {
+    require_joint(problem, options);
+    return solve_joint_scans(problem, options, run);
   }
   if (!problem.sample().plain_penalty() || problem.sample().offset >= 0 || problem.loss()->log_link())
     require_model(problem, memory, needed);

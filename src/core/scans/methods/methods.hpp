@@ -33,6 +33,8 @@ ScanSolution solve_by_pool(const ScanProblem& problem, const Options& options, S
 ScanSolution solve_smooth_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run,
                                 int in_vain = most_idle);
 ScanSolution solve_smooth_wide(const ScanProblem& problem, const Options& options, ScanRun& run);
+/// Classes that are trained jointly (scans/methods/joint_scans.cpp).
+ScanSolution solve_joint_scans(const ScanProblem& problem, const Options& options, ScanRun& run);
 /// Lambda 0: Newton's method (scans/methods/likelihood_scans.cpp). Where a direction separates the rows, its weights are in their own units,
 /// and so is `problem` then.
 ScanSolution solve_likelihood_scans(ScanProblem& problem, Answer& first, const Options& options, ScanRun& run);

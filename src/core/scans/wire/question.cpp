@@ -69,6 +69,14 @@ bool sound_likelihood(const Question& q) {
          q.plain_penalty() && q.intercept_scale == 1 && q.width() < Answer::most_matrix_columns;
 }
 
+/// Classes that are trained jointly: nothing but the squares of the weights, and no more pairs of classes than a scan counts flows
+/// between.
+bool sound_joint(const Question& q) {
+  return q.task == Task::multiclass && q.lambda > 0 && q.l1_ratio == 0 && q.penalty_factor.empty() &&
+         q.least_factor == 1 && q.bounds.empty() && q.constraints.empty() && q.offset < 0 && q.rings.empty() &&
+         !q.curvature && (!q.free_intercept || q.class_names.size() <= most_flow_classes);
+}
+
 void require_sound(const Question& q, const ByteReader& in) {
   in.require(q.kind <= Question::Kind::interpolation, "an unknown kind of question");
   in.require(q.outcome == Dataset::Outcome::classes || q.outcome == Dataset::Outcome::targets ||
@@ -132,7 +140,8 @@ void require_sound(const Question& q, const ByteReader& in) {
   in.require(q.interpolate == (q.kind == Question::Kind::interpolation), "targets that are met, or are not");
   in.require((q.kind == Question::Kind::risk) == (q.loss != nullptr), "a loss where nothing is traded, or none");
   if (q.kind == Question::Kind::risk)
-    in.require((q.lambda > 0 || sound_likelihood(q)) && !q.one_class() && joint_of(q.loss.get()) == nullptr,
+    in.require((q.lambda > 0 || sound_likelihood(q)) && !q.one_class() &&
+                   (joint_of(q.loss.get()) == nullptr || sound_joint(q)),
                "a risk that is none of scans");
   else
     in.require((q.kind == Question::Kind::margin) == classes, "a margin of targets");

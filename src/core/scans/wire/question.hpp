@@ -15,6 +15,8 @@ namespace margin {
 
 /// Distinct labels that a question or an answer may have.
 constexpr std::size_t most_classes = 4096;
+/// Of classes that are trained jointly with free intercepts.
+constexpr std::size_t most_flow_classes = 256;
 /// Questions that one term answers, less one.
 constexpr std::size_t most_beside = 4096;
 

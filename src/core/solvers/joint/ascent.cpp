@@ -162,12 +162,13 @@ std::optional<Status> JointAscent::solve(JointPoint& point) {
     newton_.weights_of(point.p, fresh);
     point.w.swap(fresh);
     rows_.all_scores(point.w.data(), point.s.data());
-    double dual = 0;
+    double dual = newton_.constant();
     for (std::int64_t i = 0; i < rows_.rows(); ++i) {
       const auto own = static_cast<std::size_t>(i) * rows_.stride() + static_cast<std::size_t>(rows_.label(i));
       dual += rows_.cost(i) * (1 - point.p[own]);
     }
-    const double penalty = newton_.penalty(point.w), primal = penalty + terms_.value(point.s.data());
+    const double penalty = newton_.penalty(point.w),
+                 primal = penalty + newton_.of_pieces(point.w) + terms_.value(point.s.data());
     upper = std::min(upper, primal);
     lower = std::max(lower, dual - penalty);
     newton_.record(upper, lower);
@@ -182,6 +183,16 @@ std::optional<Status> JointAscent::solve(JointPoint& point) {
     slack = std::max(0.5 * slack, least_slack);
     wake(point, slack);
   }
+}
+
+Status solve_joint(const JointRows& rows, const JointTerms& terms, JointNewton& newton, std::uint64_t seed, Run& run,
+                   const std::int64_t& iterations, JointPoint& point) {
+  if (terms.hinge() && !rows.free_intercept()) {
+    newton.weights_of(point.p, point.w);
+    JointAscent ascent(rows, terms, newton, seed, run, iterations);
+    if (const std::optional<Status> reached = ascent.solve(point)) return *reached;
+  }
+  return newton.solve(point);
 }
 
 }  // namespace margin

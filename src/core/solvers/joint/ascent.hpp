@@ -49,4 +49,8 @@ class JointAscent {
   double visited_ = 0, face_cost_ = 0;  // visits since the last step on a face, and what that cost
 };
 
+/// What the solver joint does from a point: of the logistic loss from its weights, of the hinge from its p. `newton` may have pieces.
+Status solve_joint(const JointRows& rows, const JointTerms& terms, JointNewton& newton, std::uint64_t seed, Run& run,
+                   const std::int64_t& iterations, JointPoint& point);
+
 }  // namespace margin

@@ -89,13 +89,7 @@ Solution Joint::solve(const Problem& problem, const Options& options, const Prog
   }
   if (options.initial.has_value()) start_from(*options.initial, problem, rows, terms, point);
   JointNewton newton(problem, rows, terms, options.tolerance, run, s.iterations);
-  std::optional<Status> reached;
-  if (terms.hinge() && !problem.free_intercept) {
-    newton.weights_of(point.p, point.w);
-    JointAscent ascent(rows, terms, newton, options.seed, run, s.iterations);
-    reached = ascent.solve(point);
-  }
-  s.status = reached.has_value() ? *reached : newton.solve(point);
+  s.status = solve_joint(rows, terms, newton, options.seed, run, s.iterations, point);
   for (std::size_t c = 0; c < k; ++c) {
     const auto o = static_cast<Eigen::Index>(c);
     for (std::size_t j = 0; j < rows.features(); ++j)

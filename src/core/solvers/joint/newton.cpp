@@ -63,6 +63,17 @@ void JointNewton::weights_of(const LargeArray& p, LargeArray& v) {
     run_.work(static_cast<double>(stride));
   }
   rows_.combine(slopes_.data(), v);
+  if (pieces_ == nullptr) return;
+  for (std::size_t j = 0; j < v.size(); ++j) v[j] += pieces_->weights[j];
+  run_.work(static_cast<double>(v.size()));
+}
+
+double JointNewton::of_pieces(const LargeArray& w) const {
+  if (pieces_ == nullptr) return 0;
+  double sum = pieces_->constant;
+  for (std::size_t j = 0; j < w.size(); ++j) sum -= pieces_->weights[j] * w[j];
+  run_.work(static_cast<double>(w.size()));
+  return sum;
 }
 
 /// Into gradient_; returns ‖gradient‖² of what is penalised.
@@ -93,7 +104,7 @@ bool JointNewton::descend(JointPoint& point, double residual, const LargeArray* 
   run_.work(static_cast<double>(gradient_.size()));
   if (!(slope < 0)) return false;
   rows_.all_scores(direction_.data(), moves_.data());
-  const double before = penalty(point.w), value = before + sums.value;
+  const double before = penalty(point.w) + of_pieces(point.w), value = before + sums.value;
   const double along = [&] {  // <w, d> and ½‖d‖² of what is penalised
     double sum = 0;
     for (std::size_t j = 0; j < point.w.size(); ++j) sum += point.w[j] * direction_[j];
@@ -102,9 +113,9 @@ bool JointNewton::descend(JointPoint& point, double residual, const LargeArray* 
         const std::size_t at = rows_.at(rows_.features(), c);
         sum -= point.w[at] * direction_[at];
       }
-    return sum;
+    return sum + of_pieces(direction_) - constant();
   }();
-  const double square = penalty(direction_), noise = 1e-15 * value;
+  const double square = penalty(direction_), noise = 1e-15 * std::fabs(value);
   double t = 1;
   for (int halvings = 0;; ++halvings, t /= 2) {
     if (halvings == 40 || run_.out_of_time()) return false;
@@ -124,9 +135,17 @@ bool JointNewton::descend(JointPoint& point, double residual, const LargeArray* 
   return true;
 }
 
-/// Σ_c |Σ_i cost_i (e_y − p_i)_c|
+/// Of the free intercept of a class, per unit of it.
+double JointNewton::piece_of_intercept(std::size_t c) const {
+  return pieces_ != nullptr && rows_.constant() != 0
+             ? pieces_->weights[rows_.at(rows_.features(), c)] / rows_.constant()
+             : 0;
+}
+
+/// Σ_c |Σ_i cost_i (e_y − p_i)_c|, pieces included
 double JointNewton::imbalance(const JointPoint& point) const {
   std::vector<double> sum(rows_.stride(), 0.0);
+  for (std::size_t c = 0; c < sum.size(); ++c) sum[c] = piece_of_intercept(c);
   for (std::int64_t i = 0; i < rows_.rows(); ++i) {
     const double* const q = point.p.data() + static_cast<std::size_t>(i) * rows_.stride();
     for (std::size_t c = 0; c < sum.size(); ++c) sum[c] -= rows_.cost(i) * q[c];
@@ -144,6 +163,7 @@ bool JointNewton::balance_step(const JointPoint& point, double kappa, std::vecto
   SymmetricMatrix matrix(k);
   matrix.set_zero();
   step.assign(k, 0.0);
+  for (std::size_t c = 0; c < k; ++c) step[c] = piece_of_intercept(c);
   std::vector<std::size_t> positive;
   for (std::int64_t i = 0; i < rows_.rows(); ++i) {
     const double* const q = point.p.data() + static_cast<std::size_t>(i) * rows_.stride();
@@ -196,7 +216,9 @@ void JointNewton::balance(JointPoint& point, const LargeArray* start, double kap
       run_.work(static_cast<double>(trial_s_.size()));
       const JointSums next =
           terms_.at(trial_s_.data(), start != nullptr ? start->data() : nullptr, kappa, trial_p_.data());
-      if (!(next.value <= sums.value + 1e-14 * std::fabs(sums.value))) continue;
+      double linear = 0;
+      for (std::size_t c = 0; c < k; ++c) linear -= t * step[c] * piece_of_intercept(c);
+      if (!(next.value + linear <= sums.value + 1e-14 * std::fabs(sums.value))) continue;
       point.s.swap(trial_s_);
       point.p.swap(trial_p_);
       const double after = imbalance(point);
@@ -219,7 +241,7 @@ Status JointNewton::multinomial(JointPoint& point) {
   JointSums sums = terms_.at(point.s.data(), nullptr, 1, point.p.data());
   Status why = Status::iteration_limit;
   for (bool balanced = !rows_.free_intercept();;) {
-    const double square = gradient(point), primal = penalty(point.w) + sums.value;
+    const double square = gradient(point), primal = penalty(point.w) + of_pieces(point.w) + sums.value;
     const bool near = reached(primal, primal - 0.5 * square);
     if (near && !balanced) {
       balance(point, nullptr, 1, sums);
@@ -233,7 +255,7 @@ Status JointNewton::multinomial(JointPoint& point) {
     double length = 0;
     for (const double v : gradient_) length += v * v;
     // No further than the tolerance needs, nor nearer than the quadratic model is good for.
-    const double wanted = 0.3 * std::sqrt(1.8 * tolerance_ * primal);
+    const double wanted = 0.3 * std::sqrt(1.8 * asked_gap(primal));
     if (!descend(point, std::max(forcing * std::sqrt(length), wanted), nullptr, 1, sums)) break;
   }
   balance(point, nullptr, 1, sums);
@@ -244,13 +266,14 @@ Status JointNewton::crammer_singer(JointPoint& point) {
   rows_.all_scores(point.w.data(), point.s.data());
   terms_.mask(point.s.data());
   LargeArray start = point.p, best_w = point.w, best_p = point.p;
-  double kappa = first_kappa, lower = -1e300, upper = 1e300;
+  double kappa = pieces_ != nullptr && pieces_->kappa > 0 ? pieces_->kappa : first_kappa, lower = -1e300, upper = 1e300;
   Status why = Status::iteration_limit;
   int idle = 0;  // centres in a row from which no step was taken
   JointSums sums = terms_.at(point.s.data(), start.data(), kappa, point.p.data());
   const auto settle = [&](Status status) {
     point.w.swap(best_w);
     point.p.swap(best_p);
+    if (pieces_ != nullptr) pieces_->kappa = kappa;
     return status;
   };
   for (;;) {
@@ -269,7 +292,7 @@ Status JointNewton::crammer_singer(JointPoint& point) {
         balance(point, &start, kappa, sums);
         square = gradient(point);
       }
-      const double penalized = penalty(point.w), primal = penalized + terms_.value(point.s.data());
+      const double penalized = penalty(point.w), primal = penalized + of_pieces(point.w) + terms_.value(point.s.data());
       // ‖V‖² of V = w − gradient
       double v = 0;
       for (std::size_t j = 0; j < point.w.size(); ++j) {
@@ -287,7 +310,7 @@ Status JointNewton::crammer_singer(JointPoint& point) {
         std::copy(point.w.begin(), point.w.end(), best_w.begin());
       }
       // A dual value of its own only where the intercept allows it.
-      const double dual = sums.dual - 0.5 * v;
+      const double dual = sums.dual + constant() - 0.5 * v;
       if ((inner || !rows_.free_intercept()) && dual > lower) {
         lower = dual;
         std::copy(point.p.begin(), point.p.end(), best_p.begin());
@@ -297,7 +320,7 @@ Status JointNewton::crammer_singer(JointPoint& point) {
       if (reached(upper, lower)) return settle(Status::optimal);
       if (run_.exhausted(iterations_, why)) return settle(why);
       if (inner || !moved || !(square >= 0)) break;
-      const double wanted = 0.1 * std::sqrt(std::max(0.02 * kappa * change, tolerance_ * upper * 1e-2));
+      const double wanted = 0.1 * std::sqrt(std::max(0.02 * kappa * change, asked_gap(upper) * 1e-2));
       moved = descend(point, std::max(std::min(forcing * std::sqrt(length), wanted), 1e-12 * std::sqrt(length)), &start,
                       kappa, sums);
     }
