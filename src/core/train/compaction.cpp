@@ -79,16 +79,15 @@ Compaction::Compaction(const Dataset& data, const Options& options, const Progre
   memory.use(static_cast<double>(copy_->bytes()));
 }
 
-void Compaction::take(InitialModel& model) const {
-  if (!copy_.has_value() && model.columns.empty()) return;  // who reads it compares the numbers of features
-  const std::int32_t declared = data_.dimensions();
+void take_columns(InitialModel& model, std::int32_t declared, const std::vector<std::int32_t>& columns) {
+  if (columns.empty() && model.columns.empty()) return;  // who reads it compares the numbers of features
   if (model.dimensions > 0 && model.dimensions != declared)
     refuse_initial("has " + std::to_string(model.dimensions) + " features, the rows have " + std::to_string(declared));
   if (!model.columns.empty() && model.columns.back() >= declared)
     refuse_initial("has feature " + std::to_string(model.columns.back() + 1) + ", the rows have " +
                    std::to_string(declared) + " features");
   const std::size_t from = model.columns.empty() ? static_cast<std::size_t>(declared) : model.columns.size();
-  const auto to = static_cast<std::size_t>(rows().dimensions());
+  const std::size_t to = columns.empty() ? static_cast<std::size_t>(declared) : columns.size();
   const std::size_t outputs = model.weights.size() / from;
   if (outputs * from != model.weights.size())
     refuse_initial("has " + std::to_string(model.weights.size()) + " weights, expected a multiple of " +
@@ -96,7 +95,7 @@ void Compaction::take(InitialModel& model) const {
   std::vector<double> weights(outputs * to, 0.0);
   std::size_t k = 0;  // among the model's columns, which ascend as the rows' do
   for (std::size_t j = 0; j < to; ++j) {
-    const std::int32_t feature = columns_.empty() ? static_cast<std::int32_t>(j) : columns_[j];
+    const std::int32_t feature = columns.empty() ? static_cast<std::int32_t>(j) : columns[j];
     if (model.columns.empty()) {
       k = static_cast<std::size_t>(feature);
     } else {

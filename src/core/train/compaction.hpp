@@ -11,6 +11,10 @@
 
 namespace margin {
 
+/// A model to start from, in `columns` (0-based features, ascending; empty: all) of rows with `declared` features. Throws
+/// Error(wrong_dimensions).
+void take_columns(InitialModel& model, std::int32_t declared, const std::vector<std::int32_t>& columns);
+
 /// The rows without the columns that none of them uses, where that is worth a copy: the rows came sparse, are wide, and
 /// use a small part of their columns. Otherwise the rows as they are.
 class Compaction {
@@ -24,7 +28,7 @@ class Compaction {
   const Dataset& rows() const { return copy_.has_value() ? *copy_ : data_; }
 
   /// A model to start from, in the columns of rows(). Throws Error(wrong_dimensions).
-  void take(InitialModel& model) const;
+  void take(InitialModel& model) const { take_columns(model, data_.dimensions(), columns_); }
   /// The option `penalty_factor` as a list for the columns of rows(), none where it says nothing; `offset_feature` as
   /// one of these. Throws Error(invalid_option).
   void take(Options& options) const;
