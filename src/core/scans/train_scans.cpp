@@ -14,6 +14,7 @@
 #include "core/problem/offset.hpp"
 #include "core/scans/answered_check.hpp"
 #include "core/scans/methods/methods.hpp"
+#include "core/scans/methods/scan_start.hpp"
 #include "core/scans/scan_groups.hpp"
 #include "core/scans/scan_problem.hpp"
 #include "core/train/bound_prices.hpp"
@@ -28,12 +29,11 @@ constexpr Consumer scan_training = {
     feature::regression | feature::several_classes | feature::hard_margin | feature::interpolation | feature::log_link |
         feature::standardize | feature::balanced_classes | feature::bounds | feature::constraints |
         feature::free_intercept | feature::l1_ratio | feature::lasso | feature::penalty_factor | feature::offset |
-        feature::lambda_0 | feature::joint_classes,
+        feature::lambda_0 | feature::joint_classes | feature::initial,
     "Train with train_margin.",
     {{{feature::dual_weights, "Train with train_margin, or leave the option out."},
       {feature::kernel, "Train with train_margin, or on features of margin_fourier."},
-      {feature::calibration, "Train with train_margin; loss => 'logistic' gives probabilities by itself."},
-      {feature::initial, "Leave it out: a sample of the rows gives the start."}}}};
+      {feature::calibration, "Train with train_margin; loss => 'logistic' gives probabilities by itself."}}}}};
 
 namespace {
 
@@ -153,6 +153,9 @@ Model train_scans(RowSource& source, const Options& as_given, const Progress& pr
   Options given = as_given;
   require_features(scan_training, features_of(given), "this training");
   if (given.lambda == 0.0) given.intercept_scale = 1;  // nothing is regularised
+  // Scans read it. Of rows that all fit into memory there is none to save, and no solver of these problems that would.
+  if ((features_of(given) & (feature::lambda_0 | feature::hard_margin)) != 0)
+    given.given.erase(std::remove(given.given.begin(), given.given.end(), "initial"), given.given.end());
   Question asked = first_question(given, memory);
   ScanRun run(source, given, progress);
   Answer first = run.ask(asked);
@@ -164,6 +167,7 @@ Model train_scans(RowSource& source, const Options& as_given, const Progress& pr
   std::vector<Fairness> parities = take_fairness(given, grouped_by_scans(asked, first, run));
   ScanProblem problem(given, asked, first, run, memory);
   memory.use(static_cast<double>(problem.sample_rows().bytes()));
+  take_initial(problem, asked, given);
   ScanSolution s = solve_by_scans(problem, first, given, run, memory);
 
   Model model = begin_model(problem.sample(), given);

@@ -148,6 +148,7 @@ bool trained(Request& request, std::shared_ptr<const Encoder>& encoder, Train&& 
       without_rows = encoder == nullptr;
       if (without_rows) return;
       settings.standardize = false;
+      if (settings.initial.has_value()) start_by_name(*settings.initial, *encoder);
       name_features(settings, *encoder);
     }
     train(source, progress, MemoryBudget(memory_limit()));

@@ -9,7 +9,7 @@
 //            of use. It is a lower model of P, solved in memory by the augmented Lagrangian of the solver newton, for the bound. For the
 //            next w it is solved again with those sampled rows that are far from a kink in place of their share of the
 //            linear pieces, so that rows which nobody keeps can turn as well. Where P rose, a proximal term keeps the
-//            next w nearer to the best. Start: the solution of the sample.
+//            next w nearer to the best. Start: solve_sample().
 // Stop       P − D ≤ tolerance · max(|P|, |D|). P is the best that a scan told; D is the dual value of the model's own
 //            dual weights, those of the pieces for rows that are not in memory: the check of the scan with the rows in
 //            memory replaced, hence a bound for all rows. Where two scans prove little of a value that no longer falls, D is

@@ -2,7 +2,7 @@
 //
 // Problem    min P(w, b) of certificate/likelihood.hpp, the rows somewhere else; fewer features than a matrix of them takes.
 // Update     a scan at w tells P, its gradient and its Hessian: Newton's step, halved as long as P rose. Start: of the
-//            squared loss the solution of the first scan's sums, else the solution of the sample.
+//            squared loss the solution of the first scan's sums, else solve_sample().
 // Stop       P − D ≤ tolerance · max(|P|, |D|) and no weight is farther from the optimum than 1e-6 of its standard
 //            error; or rounding stops its fall. Or weights separate the classes (solvers/likelihood/separation.hpp).
 // Source     Nelder, Wedderburn (1972), JRSS A 135; Boyd & Vandenberghe (2004), Section 9.5.

@@ -21,18 +21,6 @@ Solution solve_rows(const Solver& solver, const Problem& rows, Options options, 
   return s;
 }
 
-Solution solve_sample(const ScanProblem& problem, const Options& options, ScanRun& run, double tolerance) {
-  Options own = options;
-  own.tolerance = std::max(options.tolerance, tolerance);
-  return solve_rows(choose_solver(problem.sample(), own), problem.sample(), own, run);
-}
-
-void take_start(const Solution& sample, std::size_t output, double constant, std::vector<double>& w) {
-  const auto at = static_cast<Eigen::Index>(output);
-  std::copy_n(sample.weights.row(at).data(), sample.weights.cols(), w.begin());
-  if (constant != 0) w.back() = sample.intercept(at) / constant;
-}
-
 namespace {
 
 [[noreturn]] void refuse_wide(const ScanProblem& problem) {

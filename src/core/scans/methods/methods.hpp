@@ -19,7 +19,8 @@ constexpr int most_idle = 6;
 /// Rows in memory by one of the solvers, in what is left of the option max_seconds; max_iterations counts scans.
 /// Weights that are not finite become 0.
 Solution solve_rows(const Solver& solver, const Problem& rows, Options options, ScanRun& run);
-/// The solution of the sampled rows: where the methods for risks begin.
+/// Where the methods for risks begin (scans/methods/scan_start.cpp): the option `initial`, which take_initial() has seen, unless sampled
+/// rows speak against it; otherwise the solution of the sampled rows.
 Solution solve_sample(const ScanProblem& problem, const Options& options, ScanRun& run, double tolerance);
 /// The same as (weights, intercept / constant) of an output.
 void take_start(const Solution& sample, std::size_t output, double constant, std::vector<double>& w);

@@ -2,7 +2,7 @@
 //
 // Update     solve the rows of the pool; ask all rows for the smallest margins of its weights, and for the rows that
 //            have them; put these into the pool; repeat. In other norms than l2, k classes are k problems, one against
-//            the rest, which share pool and scans.
+//            the rest, which share pool and scans. The first weights may be those of the option `initial`.
 // Bounds     The pool's dual weights bound the margin of all rows from above, because these have no more room than some
 //            of them. The answer bounds it from below, at the intercepts that are best for the weights asked about.
 // Stop       when both agree to the tolerance; when the pool proves that nothing separates its rows, hence all rows;
@@ -98,6 +98,7 @@ class MarginByPool {
 
  private:
   void solve_pool(const Problem& pool, Part& part);
+  void start(Part& part) const;
   Certificate judge(const Iterate& iterate, const Told& told, double smallest) const;
   void take(Part& part, const Told& told);
   bool decide(Part& part) const;
@@ -141,6 +142,21 @@ void MarginByPool::solve_pool(const Problem& pool, Part& part) {
   part.asked = {std::move(s.weights), std::move(s.intercept)};
   normalize(part.asked, norm_);
   part.solver = s.solver;
+}
+
+/// The option `initial`, where it separates the sampled rows, is asked about first: the rows that hold its margin are not far from those
+/// that hold the largest one.
+void MarginByPool::start(Part& part) const {
+  const InitialModel& model = *options_.initial;
+  const Eigen::Map<const Weights> weights(model.weights.data(), problem_.outputs(), problem_.dimensions);
+  Iterate given{weights.middleRows(part.first, part.outputs), Eigen::VectorXd::Zero(part.outputs)};
+  const Problem& all = problem_.sample();
+  for (Eigen::Index o = 0; all.intercept && !model.intercept.empty() && o < part.outputs; ++o)
+    given.intercepts(o) = model.intercept[static_cast<std::size_t>(part.first + o)];
+  normalize(given, norm_);
+  const Problem own = parts_.size() > 1 ? against_the_rest(all, part.first) : all;
+  const Certificate c = certify(own, given.weights, given.intercepts, Weights(), nullptr, run_.progress());
+  if (c.lower > 0) part.asked = std::move(given);
 }
 
 /// What all rows prove of an iterate whose smallest margin is known.
@@ -222,6 +238,8 @@ ScanSolution MarginByPool::solve() {
       for (Part& part : parts_)
         if (!part.finished) solve_pool(pool, part);
     }
+    if (options_.initial.has_value() && parts_[0].best.weights.size() == 0)
+      for (Part& part : parts_) start(part);
     const Iterate asked = gather(false);
     Question question = problem_.question(asked.weights, asked.intercepts);
     pool_.ask_for_rows(question, bags);

@@ -6,7 +6,7 @@
 //            those of the largest curvature at the start, and those for which the last model was most wrong) are taken
 //            as they are, all others by their second-order expansion at the best weights: the minimum of this model, by
 //            Newton's method in memory, is the next w; with no row in memory that would be Newton's step. Where P rose, a
-//            proximal term keeps the next one nearer to the best. Start: the solution of the sample; of the squared loss
+//            proximal term keeps the next one nearer to the best. Start: solve_sample(); of the squared loss
 //            the minimum itself, from the sums of the first scan.
 // Stop       P − D ≤ tolerance · max(|P|, |D|), D the dual value of −φ'(u): both from the rows of one scan.
 //            A lasso's D scales these down by as much as a gradient is beyond its end: the model is minimised until none is.

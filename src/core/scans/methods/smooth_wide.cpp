@@ -3,8 +3,7 @@
 // Problem    that of scans/methods/smooth.cpp.
 // Update     w += t d, d = −B∇P: B is the inverse Hessian of the sampled rows, by conjugate gradients, corrected so that it
 //            takes the last changes of the gradient to their steps (limited-memory BFGS). The scan at w + d also sums the
-//            losses at fractions of the step; where P rose there, the best of these is next. Start: the solution of the
-//            sample.
+//            losses at fractions of the step; where P rose there, the best of these is next. Start: solve_sample().
 // Stop       as scans/methods/smooth.cpp.
 // Source     Nocedal & Wright (2006), Algorithm 7.4; a sample's Hessian: Byrd, Chin, Neveitt & Nocedal (2011).
 #include <algorithm>
