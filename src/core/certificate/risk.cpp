@@ -105,6 +105,7 @@ bool RiskCheck::merge(const std::vector<double>& s) {
 }
 
 double RiskCheck::failure() const {
+  if (objective_.one_class()) return 0;
   return objective_.task == Task::regression ? outputs_[0].loss.value() / total_weight() : error_weight_.value();
 }
 
@@ -138,7 +139,8 @@ double RiskCheck::primal(std::int32_t o) const {
   const double loss = outputs_[at].loss.value() + (outputs_[at].loss_error + tiny * outputs_[at].vanished);
   const double mean = weight > 0 ? loss / weight + (loss > 0 ? tiny : 0.0) : 0.0;
   if (!(weight < infinity)) return infinity;
-  return or_infinity(mean * (1 + 8 * epsilon) + penalty * (1 + epsilon * (2.0 * objective_.dimensions + 40.0)) + lost);
+  const double value = mean * (1 + 8 * epsilon) + penalty * (1 + epsilon * (2.0 * objective_.dimensions + 40.0)) + lost;
+  return or_infinity(objective_.one_class() ? with_boundary(value, o) : value);
 }
 
 double RiskCheck::least_primal() const {
@@ -215,7 +217,7 @@ void RiskCheck::add_long_sums(std::int32_t o, DualSum& out) const {
                mass = long_mass_[static_cast<std::size_t>(o)], twofold = epsilon * epsilon * (4 * terms + 64);
   double share = 0, doubt = 0;  // what a free intercept takes of the heavier side, and what that errs by
   bool positive = true;         // the heavier side
-  if (objective_.free_intercept) {
+  if (objective_.free_intercept && !objective_.one_class()) {
     ExactSum exact = sum.intercept;
     exact.add(long_.lost(o));
     const double s = exact.value(), heavier = (all + std::fabs(s)) / 2,
@@ -262,6 +264,7 @@ bool RiskCheck::blurred(double nothing) const {
 /// D of the header; with ρ = 1 its first term alone, scaled until the constraint holds.
 double RiskCheck::dual(std::int32_t o) const {
   DualSum of;
+  if (objective_.one_class()) return one_class_dual(o);
   if (!dual_sum(o, of)) return 0;
   const Output& sum = outputs_[static_cast<std::size_t>(o)];
   const bool bounded = !objective_.bounds.empty();
@@ -390,6 +393,7 @@ Certificate RiskCheck::certificate(const Progress&) const {
   c.support = support_;
   c.radius = radius_;
   c.failure = failure();
+  if (objective_.one_class()) c.errors = errors_;
   return c;
 }
 

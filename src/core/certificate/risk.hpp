@@ -25,6 +25,7 @@
 // Under constraints l ≤ A w ≤ u (P is +∞ where they are missed by more than met_constraint of their size) any ν, above 0 where it is
 // that of an upper end and below 0 where it is that of a lower one, takes v − Aᵀν the place of v and Σ_k ν_k u_k or ν_k l_k off D, as
 // <ν, A w> is at most that; ν comes with the objective (Constraints::multipliers). v then errs by another (terms + 4) ε Σ_k |ν_k|‖A_k‖.
+// A one-class machine (problem/one_class.hpp) has b besides: then Σ c a must be W, see one_class_dual().
 // With ρ = 0 the second term is −(λ/2)‖w(a)‖², w(a) = v/λ: Shalev-Shwartz & Zhang (2013), equation (2).
 //
 // Rounding. If the computed v errs by e_j in column j, the second term errs by (Σ_j |v_j| e_j + ‖e‖²/2)/(λ(1−ρ)) at most.
@@ -131,7 +132,8 @@ class RiskCheck final : public Check {
 
   /// P of one output, rounded up; +∞ when it overflows.
   double primal(std::int32_t output) const;
-  /// The larger of D(a) of one output, rounded down, and D(0) = 0, which bounds P* as every loss is ≥ 0.
+  /// The larger of D(a) of one output, rounded down, and D(0) = 0, which bounds P* as every loss is ≥ 0; of a one-class
+  /// machine the larger of D(a) and −R²/(2λ).
   double dual(std::int32_t output) const;
   /// The mean loss of the first output, rounded down: P without its penalty.
   double least_primal() const;
@@ -206,6 +208,8 @@ class RiskCheck final : public Check {
     return objective_.lambda * objective_.l1_ratio * objective_.factor(static_cast<std::size_t>(j)) * (1 - 4 * epsilon);
   }
   double dual_between(double least, const DualSum& sum) const;
+  double with_boundary(double value, std::int32_t output) const;
+  double one_class_dual(std::int32_t output) const;
   double moved_by(const DualSum& sum, double share) const;
 
   Objective objective_;

@@ -36,6 +36,7 @@ class OneClass final : public Loss {
   double smoothness() const override { return 0; }
   int kinks() const override { return 1; }
   double lipschitz() const override { return high_; }
+  double steepest(double u, double, double error) const override { return u > error ? 0.0 : high_; }
 
  private:
   double nu_, high_;

@@ -8,6 +8,7 @@
 #include "core/problem/bounds.hpp"
 #include "core/problem/constraints.hpp"
 #include "core/problem/offset.hpp"
+#include "core/problem/one_class.hpp"
 #include "core/problem/penalty.hpp"
 #include "core/problem/range.hpp"
 #include "core/problem/target_units.hpp"
@@ -98,7 +99,14 @@ ScanProblem::ScanProblem(const Options& options, const Question& asked, Answer& 
     class_keys_.push_back(c.key);
     numbers_ |= c.number;
   }
-  require_classes(numbers_, static_cast<std::int64_t>(class_names.size()), rows);
+  if (is_one_class(options)) {  // of the outliers there is no row
+    class_names = {outlier, inlier};
+    class_rows = {0, rows};
+    class_mass = {0, total_weight};
+    class_keys_ = {0, 0};
+  } else {
+    require_classes(numbers_, static_cast<std::int64_t>(class_names.size()), rows);
+  }
   memory.require(3.0 * static_cast<double>(first.bag(0).bytes()), "the sample of the rows");
   if (options.standardize)
     standardize(options, asked, first, run);
@@ -204,7 +212,9 @@ void ScanProblem::take_sample(const Options& options, const Question& asked, Ans
   }
   const double last = bag.rows() > 0 ? bag.key(bag.rows() - 1) : -1;
   for (std::size_t c = 0; c < class_names.size(); ++c) {
-    Bag& own = first.classes().find(class_names[c])->second.first;
+    const auto seen_class = first.classes().find(class_names[c]);
+    if (seen_class == first.classes().end()) continue;
+    Bag& own = seen_class->second.first;
     own.sort();
     for (std::int64_t i = 0; i < own.rows(); ++i)
       if (own.key(i) > last) kept.push_back({own.row(i), c});

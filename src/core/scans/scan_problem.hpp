@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/memory_limit.hpp"
@@ -28,8 +29,11 @@ class ScanRun {
   Answer ask(const Question& question);
   /// The interval after a scan.
   void record(double lower, double upper) {
-    run_.record(scans_, std::max(lower, lower_), upper_ < std::numeric_limits<double>::infinity() ? upper_ : upper);
+    run_.record(scans_, unit_ * std::max(lower, lower_),
+                unit_ * (upper_ < std::numeric_limits<double>::infinity() ? upper_ : upper));
   }
+  /// From now on values are in this unit.
+  void count_in(double unit) { unit_ = unit; }
   /// From now on scans are about a loss that is nowhere above the one to be minimised: their upper ends say nothing of that, until
   /// it is called with an infinite one.
   void bound_below(double lower, double upper) {
@@ -46,6 +50,7 @@ class ScanRun {
   RowSource& source_;
   Run run_;
   std::int64_t scans_ = 0, rows_ = 0;
+  double unit_ = 1;
   double lower_ = -std::numeric_limits<double>::infinity(), upper_ = std::numeric_limits<double>::infinity();
   Fingerprint fingerprint_;
 };
@@ -94,6 +99,12 @@ class ScanProblem {
   Dataset empty_rows() const;
   /// The same with another loss for the same labels, also of sample(); returns the one before.
   std::shared_ptr<const Loss> exchange(std::shared_ptr<const Loss> loss);
+  /// The same with another lambda; returns the one before.
+  double exchange_lambda(double lambda) {
+    problem_->lambda = lambda;
+    std::swap(base_.lambda, lambda);
+    return lambda;
+  }
   /// One kept row of an answer to question(), which has its units, with another weight.
   void append(Dataset& rows, const KeptRow& row, double weight) const;
   /// The problem with these rows, which came from empty_rows(), in place of all; the weights of its objective are still

@@ -12,6 +12,7 @@
 #include "core/problem/bounds.hpp"
 #include "core/problem/constraints.hpp"
 #include "core/problem/offset.hpp"
+#include "core/problem/one_class.hpp"
 #include "core/scans/answered_check.hpp"
 #include "core/scans/methods/methods.hpp"
 #include "core/scans/methods/scan_start.hpp"
@@ -35,7 +36,18 @@ constexpr Consumer scan_training = {
       {feature::kernel, "Train with train_margin, or on features of margin_fourier."},
       {feature::calibration, "Train with train_margin; loss => 'logistic' gives probabilities by itself."}}}}};
 
+constexpr Consumer one_class_scan_training = {
+    "train_one_class_from",
+    feature::one_class | feature::free_intercept,
+    "Train with train_one_class.",
+    {{{feature::dual_weights, "Train with train_one_class, or leave the option out."},
+      {feature::kernel, "Train with train_one_class, or on features of margin_fourier."}}}};
+
 namespace {
+
+const Consumer& scan_training_of(const Options& options) {
+  return is_one_class(options) ? one_class_scan_training : scan_training;
+}
 
 constexpr std::int32_t most_features = std::numeric_limits<std::int32_t>::max();
 constexpr double least_sample = 1 << 20, most_sample = 16 << 20;  // bytes of rows that a scan may bring along
@@ -151,7 +163,7 @@ Question first_question(const Options& options, MemoryBudget memory) {
 Model train_scans(RowSource& source, const Options& as_given, const Progress& progress, MemoryBudget memory) {
   const auto start = std::chrono::steady_clock::now();
   Options given = as_given;
-  require_features(scan_training, features_of(given), "this training");
+  require_features(scan_training_of(given), features_of(given), "this training");
   if (given.lambda == 0.0) given.intercept_scale = 1;  // nothing is regularised
   // Scans read it. Of rows that all fit into memory there is none to save, and no solver of these problems that would.
   if ((features_of(given) & (feature::lambda_0 | feature::hard_margin)) != 0)
@@ -198,7 +210,7 @@ Model train_scans(RowSource& source, const Options& as_given, const Progress& pr
 
 Model train_or_scan(const Dataset& rows, const Options& options, const Progress& progress, MemoryBudget memory) {
   const bool may_scan =
-      rows.spilled() && options.solver == "auto" && (features_of(options) & ~scan_training.takes) == 0;
+      rows.spilled() && options.solver == "auto" && (features_of(options) & ~scan_training_of(options).takes) == 0;
   if (!may_scan) return train(rows, options, progress, memory);
   std::optional<Error> no_room;
   try {

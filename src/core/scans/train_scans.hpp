@@ -10,7 +10,7 @@
 namespace margin {
 
 /// Which trainings it takes.
-extern const Consumer scan_training;
+extern const Consumer scan_training, one_class_scan_training;
 
 /// What the first scan asks.
 Question first_question(const Options& options, MemoryBudget memory);

@@ -22,7 +22,7 @@ constexpr int most_steps = 400, most_epochs = 4000;
 }  // namespace
 
 void require_bound(double lower, double value) {
-  if (lower > value * (1 + 1e-9))
+  if (lower > value + 1e-9 * std::fabs(value))
     throw Error(ErrorKind::invalid_value,
                 "the scans contradict each other: a bound of the optimum lies above a value that was reached",
                 "Do the rows change between the scans, as those of a foreign table without a snapshot may?");
@@ -35,13 +35,16 @@ BandOutput::BandOutput(const ScanProblem& problem, std::int32_t output, std::siz
       constant_(constant),
       rows_(problem),
       a_(rows_.size(), std::numeric_limits<double>::quiet_NaN()),
-      group_a_(rings_of_output * Rings::sides, std::numeric_limits<double>::quiet_NaN()) {}
+      group_a_(rings_of_output * Rings::sides, std::numeric_limits<double>::quiet_NaN()) {
+  if (p_.sample().one_class()) dual = -infinity;
+}
 
 void BandOutput::take(const std::shared_ptr<Scanned>& scanned) {
   if (best != nullptr && rows_.too_many(scanned->question.bag_bytes)) forget();
   rows_.take(scanned->answer.bag(output_));
   a_.resize(rows_.size(), std::numeric_limits<double>::quiet_NaN());
   const double value = scanned->check.primal(output_);
+  if (p_.sample().one_class()) dual = std::max(dual, scanned->check.dual(output_));
   if (value > primal) {
     proximal = proximal == 0 ? 1 : 4 * proximal;
     return;
@@ -115,7 +118,7 @@ BandOutput::Pieces::Pieces(const BandOutput& o, ScanRun& run)
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const RingSums& others = groups[g].others;
     all.cost[o.rows_.size() + g] = unit * others.weight;
-    all.y[o.rows_.size() + g] = others.target;
+    all.y[o.rows_.size() + g] = problem.one_class() ? 0 : others.target;
   }
   const auto d = static_cast<std::size_t>(problem.dimensions());
   Vector coefficient(all.y.size(), 0.0);
@@ -127,6 +130,7 @@ BandOutput::Pieces::Pieces(const BandOutput& o, ScanRun& run)
   const Weights sums = o.best->answer.sums();
   for (std::size_t j = 0; j < d; ++j) linear[j] = unit * sums(o.output_, static_cast<Eigen::Index>(j)) - linear[j];
   if (o.constant_ != 0) linear[d] = unit * o.best->answer.constant_sum(o.output_) - linear[d];
+  if (problem.one_class()) linear[d] -= 1 / question.lambda;  // its objective has b besides
 }
 
 /// Which rows leave their piece, and where they lie.

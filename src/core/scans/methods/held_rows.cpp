@@ -76,6 +76,7 @@ NewtonProblem HeldRows::newton(const Problem& problem, std::int32_t output, Newt
                                Run& run) const {
   NewtonProblem all(problem, output, systems, run);
   for (std::size_t i = 0; i < stands_for_.size(); ++i) all.cost[i] /= stands_for_[i];
+  if (problem.one_class()) std::fill(all.y.begin(), all.y.end(), 0.0);  // where its loss has the kink
   return all;
 }
 

@@ -26,7 +26,7 @@ namespace {
 [[noreturn]] void refuse_wide(const ScanProblem& problem) {
   throw Error(ErrorKind::unsupported,
               "a training by scans takes bounds, constraints, an offset, a free intercept, l1_ratio, penalty_factor, "
-              "lambda 0 and the loss poisson with fewer than " +
+              "lambda 0, one class and the loss poisson with fewer than " +
                   std::to_string(Answer::most_matrix_columns) + " features, and the rows have " +
                   std::to_string(problem.dimensions),
               "Train on rows in memory: train_margin(label, features, options).");
@@ -87,7 +87,9 @@ ScanSolution solve_by_scans(ScanProblem& problem, Answer& first, const Options& 
                 "a training of a soft margin by scans has no solver \"" + options.solver + "\" to choose",
                 "Leave solver out: the loss and the number of features decide.");
   const bool likelihood = problem.sample().likelihood(), joint = joint_of(problem.loss()) != nullptr;
-  require_readers(options, *find_solver(likelihood ? "irls" : joint ? "joint" : "newton"), losses_of(options));
+  const bool one_class = problem.sample().one_class();
+  require_readers(options, *find_solver(likelihood ? "irls" : joint ? "joint" : one_class ? "one_class" : "newton"),
+                  losses_of(options));
   // The largest matrices where there are second derivatives: an answer's and the model's of each output, and four that
   // come and go.
   const double columns = problem.dimensions + 1.0, matrices = 2.0 * problem.outputs() + 4;
@@ -104,6 +106,7 @@ ScanSolution solve_by_scans(ScanProblem& problem, Answer& first, const Options& 
   }
   if (!problem.sample().plain_penalty() || problem.sample().offset >= 0 || problem.loss()->log_link())
     require_model(problem, memory, needed);
+  if (one_class) return solve_one_class_scans(problem, options, run);
   if (problem.loss()->smooth())
     return problem.dimensions < Answer::most_matrix_columns && memory.allows(needed)
                ? solve_smooth_scans(problem, first, options, run)

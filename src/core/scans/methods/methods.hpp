@@ -42,7 +42,10 @@ ScanSolution solve_likelihood_scans(ScanProblem& problem, Answer& first, const O
 /// Piecewise linear losses: rows near a kink are kept (scans/methods/band.cpp). `other_bound`, which may be empty, is asked once for a
 /// bound of the optimum, with those known so far, where scans prove little more of a value that no longer falls.
 using OtherBound = std::function<double(double lower, double upper)>;
+/// `start` (null: that of the sample): weights to begin with.
 ScanSolution solve_by_bands(const ScanProblem& problem, const Options& options, ScanRun& run,
-                            const OtherBound& other_bound);
+                            const OtherBound& other_bound, const Solution* start = nullptr);
+/// One-class machines: bands, in units of the rows (scans/methods/one_class_scans.cpp).
+ScanSolution solve_one_class_scans(ScanProblem& problem, const Options& options, ScanRun& run);
 
 }  // namespace margin

@@ -77,6 +77,13 @@ bool sound_joint(const Question& q) {
          !q.curvature && (!q.free_intercept || q.class_names.size() <= most_flow_classes);
 }
 
+/// What a check of such a risk knows (certificate/risk_one_class.cpp).
+bool sound_one_class(const Question& q) {
+  return q.task == Task::binary && q.lambda > 0 && q.intercept && q.free_intercept && q.l1_ratio == 0 &&
+         q.penalty_factor.empty() && q.least_factor == 1 && q.bounds.empty() && q.constraints.empty() && q.offset < 0 &&
+         q.class_weight.empty();
+}
+
 void require_sound(const Question& q, const ByteReader& in) {
   in.require(q.kind <= Question::Kind::interpolation, "an unknown kind of question");
   in.require(q.outcome == Dataset::Outcome::classes || q.outcome == Dataset::Outcome::targets ||
@@ -140,7 +147,7 @@ void require_sound(const Question& q, const ByteReader& in) {
   in.require(q.interpolate == (q.kind == Question::Kind::interpolation), "targets that are met, or are not");
   in.require((q.kind == Question::Kind::risk) == (q.loss != nullptr), "a loss where nothing is traded, or none");
   if (q.kind == Question::Kind::risk)
-    in.require((q.lambda > 0 || sound_likelihood(q)) && !q.one_class() &&
+    in.require((q.lambda > 0 || sound_likelihood(q)) && (!q.one_class() || sound_one_class(q)) &&
                    (joint_of(q.loss.get()) == nullptr || sound_joint(q)),
                "a risk that is none of scans");
   else
