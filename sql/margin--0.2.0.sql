@@ -718,6 +718,10 @@ CREATE FUNCTION train_margin_from(query text, options jsonb DEFAULT '{}') RETURN
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION train_margin_from(text, jsonb) IS 'trains a maximum-margin model on the rows of a query, in a few scans of it';
 
+CREATE FUNCTION train_one_class_from(query text, options jsonb DEFAULT '{}') RETURNS margin_model
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION train_one_class_from(text, jsonb) IS 'trains a one-class machine on the rows of a query, in a few scans of it';
+
 CREATE FUNCTION margin_path_from(query text, options jsonb) RETURNS margin_model[]
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION margin_path_from(text, jsonb) IS 'models along a list of lambdas on the rows of a query, all in the same few scans of it';

@@ -326,6 +326,23 @@ SELECT loss, more, (s.m).status, (s.m).iterations <= 9 AS few_scans, (s.m).dual 
        LATERAL (SELECT jsonb_build_object('lambda', 0.01, 'loss', loss, 'tolerance', 1e-6) || more::jsonb AS o) AS o,
        LATERAL (SELECT train_margin_from(format('SELECT %s AS label, x AS features, w AS weight FROM path_rows', label), o || '{"sample_rows": 300}') AS m OFFSET 0) AS s,
        LATERAL (SELECT CASE label WHEN 'y' THEN (SELECT train_margin(y, x, w, o) FROM path_rows) ELSE (SELECT train_margin(z, x, w, o) FROM path_rows) END AS m OFFSET 0) AS h;
+-- One-class machines: no label, the optimum of rows in memory.
+SELECT columns, nu, (s.m).solver, (s.m).status, (s.m).classes, (s.m).lambda, (s.m).iterations <= 8 AS few_scans, (s.m).rows,
+       (s.m).dual <= (h.m).primal AND (h.m).dual <= (s.m).primal AS same_optimum, abs((s.m).primal - (h.m).primal) <= 1e-6 * -(h.m).primal AS same_value,
+       columns ~ 'w' OR (SELECT abs((v).primal - (s.m).primal) <= 1e-9 FROM (SELECT margin_verify(s.m, ARRAY[3 + x[1], x[2]]) AS v FROM path_rows OFFSET 0) AS c) AS verified
+  FROM (VALUES ('ARRAY[3 + x[1], x[2]]', 0.1), ('w AS weight, ARRAY[3 + x[1], x[2]]', 0.5), ('ARRAY[3 + x[1], x[2]] AS features, w AS weight, y AS label', 0.01), ('ARRAY[3 + x[1], x[2]]', 1e-9)) AS v (columns, nu),
+       LATERAL (SELECT jsonb_build_object('nu', nu, 'tolerance', 1e-6) AS o) AS o,
+       LATERAL (SELECT train_one_class_from(format('SELECT %s FROM path_rows', columns), o || '{"sample_rows": 300}') AS m OFFSET 0) AS s,
+       LATERAL (SELECT train_one_class(ARRAY[3 + x[1], x[2]], CASE WHEN columns ~ 'w' THEN w ELSE 1 END, o) AS m FROM path_rows OFFSET 0) AS h;
+SELECT (m).status, ARRAY(SELECT round(w::numeric, 6) FROM unnest((m).weights) AS w) AS weights, (m).iterations FROM (SELECT train_one_class_from('SELECT s AS features FROM (SELECT id % 3 = 0 AS third, y FROM path_rows) AS s', '{"nu": 0.9, "sample_rows": 300}') AS m OFFSET 0) AS s;
+SELECT train_one_class_from('SELECT x FROM path_rows WHERE false') IS NULL AS no_rows, train_one_class_from('SELECT NULL::real[] FROM path_rows') IS NULL AS no_features,
+       (train_one_class_from('SELECT ARRAY[3 + x[1], x[2]], day FROM path_rows', '{"shard": "day"}')).rows AS in_shards, (train_one_class_from('VALUES (ARRAY[1, 0]), (NULL), (ARRAY[0, 1])', '{"intercept": "free"}')).skipped;
+SELECT pg_temp.error_of(statement) FROM
+  (VALUES ('SELECT train_one_class_from(NULL)'), ($$SELECT train_one_class_from('SELECT x FROM path_rows', NULL)$$), ($$SELECT train_one_class_from('SELECT x, w, id FROM path_rows')$$),
+          ($$SELECT train_one_class_from('SELECT w AS weight FROM path_rows')$$), ($$SELECT train_one_class_from('SELECT x, y FROM path_rows')$$),
+          ($$SELECT train_one_class_from('SELECT x FROM path_rows', '{"kernel": "rbf"}')$$), ($$SELECT train_one_class_from('SELECT x FROM path_rows', '{"dual_weights": true}')$$),
+          ($$SELECT train_one_class_from('SELECT x FROM path_rows', '{"lambda": 1}')$$), ($$SELECT train_margin_from('SELECT y, x FROM path_rows', '{"loss": "one_class", "lambda": 1}')$$),
+          ($$SELECT train_margin_from('SELECT y, x FROM path_rows', '{"nu": 0.1, "lambda": 1, "sample_rows": 300}')$$)) AS v (statement);
 -- A training has no folds.
 SELECT (m).rows FROM (SELECT train_margin_from('SELECT y AS label, x AS features, id AS fold FROM path_rows', '{"lambda": 0.1}') AS m OFFSET 0) AS s;
 -- From the model of the rows of before: fewer scans to the same optimum, also where a column has a new category. A wrong model costs none.

@@ -56,7 +56,7 @@ is($node->safe_psql('postgres', 'SELECT margin_version()'), $current, 'the libra
 is($node->safe_psql('postgres', q{SELECT string_agg(p.oid::regprocedure::text, ', ') FROM pg_depend AS d JOIN pg_proc AS p ON p.oid = d.objid
 	WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND d.classid = 'pg_proc'::regclass
 	  AND (SELECT extname FROM pg_extension WHERE oid = d.refobjid) = 'margin'
-	  AND ((p.prolang NOT IN (SELECT oid FROM pg_language WHERE lanname IN ('c', 'internal')) AND p.prosqlbody IS NULL) OR (p.proparallel <> 's') <> (p.proname IN ('train_margin_from', 'margin_path_from', 'margin_cross_validate_from', 'margin_scan_query'))
+	  AND ((p.prolang NOT IN (SELECT oid FROM pg_language WHERE lanname IN ('c', 'internal')) AND p.prosqlbody IS NULL) OR (p.proparallel <> 's') <> (p.proname IN ('train_margin_from', 'train_one_class_from', 'margin_path_from', 'margin_cross_validate_from', 'margin_scan_query'))
 	       OR p.prosecdef OR obj_description(p.oid, 'pg_proc') IS NULL)}),
 	'', 'all functions are C or SQL parsed when made, parallel safe but those that run queries, without SECURITY DEFINER, and have a comment');
 

@@ -160,6 +160,12 @@ is($node->safe_psql('postgres', qq{
 		LATERAL (SELECT (train_margin_from('SELECT y, x FROM rows', ($path)::jsonb - 'lambdas' - 'shard' || jsonb_build_object('lambda', (m).lambda))).primal AS one) AS own}),
 	't|t', 'two lambdas in the same scans of two servers');
 is($node->safe_psql('postgres', "SELECT (m).rows FROM train_margin_from('SELECT y, x FROM shards', $options) AS m"), '20000', 'rows can travel, too');
+my $one_class = q({"nu": 0.1, "sample_rows": 500, "tolerance": 1e-6});
+my (undef, $machine, $fetches) = $node->psql('postgres', qq{
+	SELECT (m).rows, (m).status, (m).iterations <= 8, (m).dual <= (one).primal AND (one).dual <= (m).primal
+	FROM train_one_class_from('SELECT ARRAY[3 + x[1], x[2]], shard FROM shards', '$one_class'::jsonb || '{"shard": "shard"}') AS m, train_one_class_from('SELECT ARRAY[3 + x[1], x[2]] FROM rows', '$one_class') AS one});
+is($machine, '20000|optimal|t|t', 'a one-class machine from two servers');
+unlike($fetches, qr/fetches/, '... which add up their rows');
 my (undef, undef, $quiet) = $node->psql('postgres', "SELECT (m).rows FROM train_margin_from('SELECT y, x, shard FROM shards', $by_shard) AS m");
 unlike($quiet, qr/fetches/, 'no warning where servers add up');
 $node->safe_psql('postgres', "ALTER SERVER server_two OPTIONS (DROP extensions)");

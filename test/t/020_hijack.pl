@@ -42,8 +42,9 @@ my %scans = (
 	'sparse rows' => q{'select y as label, r as features from ext.t, lateral (select a, id::text as colour) as r', '{"lambda": 0.1, "loss": "logistic"}'},
 	'one class' => q{'select true, x from ext.t'});
 my $result = join ' UNION ALL ', map { "SELECT (ext.train_margin_from($scans{$_})).rows" } sort grep { $_ ne 'one class' } keys %scans;
+$result .= q{ UNION ALL SELECT (ext.train_one_class_from('select x, w from ext.t')).rows UNION ALL SELECT (ext.train_one_class_from('select r as features from ext.t, lateral (select a, colour) as r')).rows};
 my $honest = as($superuser, $result);
-like($honest, qr/^60(\n60){9}$/, 'honest statements');
+like($honest, qr/^60(\n60){11}$/, 'honest statements');
 
 # Which functions the source names: an overload of each for every type of argument that a scan has, and operators and
 # casts around its own types. A plain name in generated SQL is a lower-case call.

@@ -149,7 +149,7 @@ Records of_soft_margins() {
       option("quantile", number_in(&Options::quantile, {0, 1, "tau", true, true}),
              "the share of labels that is to lie below the predictions", methods, ""),
       option("nu", number_in(&Options::nu, up_to_one), "the share of rows that may be left outside, at most",
-             ReadBy::one_class, "train_one_class"),
+             ReadBy::one_class, "train_one_class, train_one_class_from"),
       option("calibration",
              one_of<Calibrate>(
                  &Options::calibration,
@@ -265,10 +265,10 @@ Records of_rows() {
       option("shard", name(&Options::shard),
              "a column of the query: each of its values is asked alone, so that every foreign partition answers for "
              "its rows",
-             ReadBy::scans, "train_margin_from", "none"),
+             ReadBy::scans, "train_margin_from, train_one_class_from", "none"),
       option("sample_rows", number_in(&Options::sample_rows, {1, 0x1p53}),
-             "rows that the first scan keeps in memory, at most", ReadBy::scans, "train_margin_from",
-             "20000, or fewer"),
+             "rows that the first scan keeps in memory, at most", ReadBy::scans,
+             "train_margin_from, train_one_class_from", "20000, or fewer"),
   };
 }
 

@@ -34,7 +34,7 @@ constexpr Consumer scan_training = {
     "Train with train_margin.",
     {{{feature::dual_weights, "Train with train_margin, or leave the option out."},
       {feature::kernel, "Train with train_margin, or on features of margin_fourier."},
-      {feature::calibration, "Train with train_margin; loss => 'logistic' gives probabilities by itself."}}}}};
+      {feature::calibration, "Train with train_margin; loss => 'logistic' gives probabilities by itself."}}}};
 
 constexpr Consumer one_class_scan_training = {
     "train_one_class_from",

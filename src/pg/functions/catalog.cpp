@@ -42,9 +42,9 @@ MARGIN_FUNCTION(margin_capabilities) {
     rows.add({text_datum(name), text_datum(margin::names_of(takes)), text_datum(margin::names_of(refuses))});
   };
   for (const margin::Consumer* consumer :
-       {&margin::scan_training, &margin::certified_option, &margin::score_interval_product, &margin::gap_at_product,
-        &margin::update_product, &margin::curvature_product, &margin::influence_product, &margin::leave_one_out_product,
-        &margin::audit_product, &margin::question_product})
+       {&margin::scan_training, &margin::one_class_scan_training, &margin::certified_option,
+        &margin::score_interval_product, &margin::gap_at_product, &margin::update_product, &margin::curvature_product,
+        &margin::influence_product, &margin::leave_one_out_product, &margin::audit_product, &margin::question_product})
     add(std::string(consumer->name), consumer->takes, all & ~consumer->takes);
   for (const margin::Solver* solver : margin::all_solvers()) {
     const unsigned takes = solver->record().takes();

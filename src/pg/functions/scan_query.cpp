@@ -7,8 +7,11 @@ namespace margin::pg {
 
 namespace {
 
-constexpr const char* query_advice =
-    "Give one SELECT of label, features and, optionally, weight: by these names, or in this order.";
+const char* advice_on(Beside beside) {
+  return beside == Beside::nothing
+             ? "Give one SELECT of features and, optionally, weight: by these names, or in this order."
+             : "Give one SELECT of label, features and, optionally, weight: by these names, or in this order.";
+}
 
 /// The names of the foreign servers that the tables of a plan are on, each once.
 const char* servers_of(SPIPlanPtr plan) {
@@ -71,8 +74,11 @@ Analysis analysis_of(const char* query) {
     return a;
   });
 }
-void require_one_select(const Analysis& a) {
-  const auto refuse = [](const std::string& message) { throw Error(ErrorKind::invalid_option, message, query_advice); };
+
+void require_one_select(const Analysis& a, Beside beside) {
+  const auto refuse = [=](const std::string& message) {
+    throw Error(ErrorKind::invalid_option, message, advice_on(beside));
+  };
   if (a.statements == 0) refuse("the query is empty, expected a SELECT");
   if (a.statements > 1) refuse("the query has " + std::to_string(a.statements) + " statements, expected one SELECT");
   if (!a.select)
@@ -93,12 +99,12 @@ std::string quoted_columns(const Analysis& a) {
 }
 
 /// The column that is called so; −1 for none.
-int find_column(const Analysis& a, const std::string& name) {
+int find_column(const Analysis& a, const std::string& name, Beside beside) {
   int found = -1;
   for (int i = 0; i < a.columns; ++i) {
     if (name != a.names[i]) continue;
     if (found >= 0)
-      throw Error(ErrorKind::invalid_option, "the query has two columns named \"" + name + "\"", query_advice);
+      throw Error(ErrorKind::invalid_option, "the query has two columns named \"" + name + "\"", advice_on(beside));
     found = i;
   }
   return found;
@@ -106,13 +112,14 @@ int find_column(const Analysis& a, const std::string& name) {
 
 }  // namespace
 
-QueryColumns columns_of(const Analysis& a, const std::string& shard_name, bool with_fold) {
+QueryColumns columns_of(const Analysis& a, const std::string& shard_name, Beside beside) {
   QueryColumns c;
-  if (with_fold) {
+  const bool labelled = beside != Beside::nothing;
+  if (beside == Beside::label_and_fold) {
     if (shard_name == role_names[fold])
       throw Error(ErrorKind::invalid_option, "option \"shard\" must name another column of the query than \"fold\"",
                   "Select the column twice, once under another name.");
-    c.of[fold] = find_column(a, role_names[fold]);
+    c.of[fold] = find_column(a, role_names[fold], beside);
     if (c.of[fold] < 0)
       throw Error(ErrorKind::invalid_option, "the query has no column named \"fold\", expected the fold of each row",
                   "Select one of a key that stays: SELECT label, features, margin_fold(id, 5) AS fold.");
@@ -123,7 +130,7 @@ QueryColumns columns_of(const Analysis& a, const std::string& shard_name, bool w
                   "Cast it: fold::integer.");
   }
   if (!shard_name.empty()) {
-    c.of[shard] = find_column(a, shard_name);
+    c.of[shard] = find_column(a, shard_name, beside);
     if (c.of[shard] < 0) {
       std::vector<std::string_view> names(a.names, a.names + a.columns);
       throw Error(ErrorKind::invalid_option,
@@ -132,26 +139,28 @@ QueryColumns columns_of(const Analysis& a, const std::string& shard_name, bool w
     }
   }
   for (const Role role : {label, features, weight})
-    if (role_names[role] != shard_name) c.of[role] = find_column(a, role_names[role]);
-  if (c.of[label] >= 0 && c.of[features] >= 0) return c;
+    if (role_names[role] != shard_name && (labelled || role != label))
+      c.of[role] = find_column(a, role_names[role], beside);
+  if ((c.of[label] >= 0 || !labelled) && c.of[features] >= 0) return c;
   // By position: the columns without such a name are what is still missing, in this order.
-  int next = label;
+  int next = labelled ? label : features;
   for (int i = 0; i < a.columns; ++i) {
     if (std::find(c.of, c.of + roles, i) != c.of + roles) continue;
     while (next < shard && c.of[next] >= 0) ++next;
     if (next == shard)
       throw Error(ErrorKind::invalid_option, "the query has columns that are not known what for: " + quoted_columns(a),
-                  query_advice);
+                  advice_on(beside));
     c.of[next] = i;
   }
-  if (c.of[label] < 0 || c.of[features] < 0)
+  const bool no_label = labelled && c.of[label] < 0;
+  if (no_label || c.of[features] < 0)
     throw Error(ErrorKind::invalid_option,
-                std::string("the query has no column for the ") + (c.of[label] < 0 ? "label" : "features") +
+                std::string("the query has no column for the ") + (no_label ? "label" : "features") +
                     "; its columns: " + quoted_columns(a),
-                query_advice);
+                advice_on(beside));
   return c;
 }
-void require_number(const Analysis& a, int column) {
+void require_number(const Analysis& a, int column, Beside beside) {
   const Oid type = a.types[column];
   const Oid base = backend([=] { return getBaseType(type); });
   for (const Oid known : {INT2OID, INT4OID, INT8OID, FLOAT4OID, FLOAT8OID, NUMERICOID})
@@ -159,7 +168,7 @@ void require_number(const Analysis& a, int column) {
   throw Error(ErrorKind::wrong_type,
               std::string("the weight, column \"") + a.names[column] + "\" of the query, is of type " +
                   type_name_of(type) + ", expected a number",
-              query_advice);
+              advice_on(beside));
 }
 
 }  // namespace margin::pg

@@ -19,8 +19,11 @@ struct Analysis {
 
 /// Parsed, analysed and planned, not run. Throws what the server says of it.
 Analysis analysis_of(const char* query);
+/// What is selected beside features and, perhaps, weight.
+enum class Beside { label, label_and_fold, nothing };
+
 /// Throws Error(invalid_option) for all but one SELECT that only reads.
-void require_one_select(const Analysis& a);
+void require_one_select(const Analysis& a, Beside beside);
 
 enum Role { label, features, weight, shard, fold, roles };
 constexpr const char* role_names[roles] = {"label", "features", "weight", "shard", "fold"};
@@ -28,9 +31,9 @@ struct QueryColumns {
   int of[roles] = {-1, -1, -1, -1, -1};
 };
 
-/// By name, else by position; `with_fold`: and a column of folds, by its name. Throws Error: invalid_option, wrong_type.
-QueryColumns columns_of(const Analysis& a, const std::string& shard_name, bool with_fold);
+/// By name, else by position, but a column of folds by its name alone. Throws Error: invalid_option, wrong_type.
+QueryColumns columns_of(const Analysis& a, const std::string& shard_name, Beside beside);
 /// Of a type whose cast to double precision is the server's own. Throws Error(wrong_type).
-void require_number(const Analysis& a, int column);
+void require_number(const Analysis& a, int column, Beside beside);
 
 }  // namespace margin::pg

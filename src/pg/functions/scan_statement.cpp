@@ -1,7 +1,7 @@
 #include "pg/functions/scan_statement.hpp"
 
 #include "core/encoder/fit_column.hpp"
-#include "pg/functions/scan_query.hpp"
+#include "core/problem/one_class.hpp"
 #include "pg/server/memory.hpp"
 #include "pg/values/composite.hpp"
 #include "pg/values/features.hpp"
@@ -38,12 +38,13 @@ std::string alias_list(const Analysis& a, const QueryColumns& c) {
 
 }  // namespace
 
-ScanStatement::ScanStatement(const std::string& query, const std::string& shard_name, Oid function, bool with_fold)
+ScanStatement::ScanStatement(const std::string& query, const std::string& shard_name, Oid function, Beside beside)
     : function_(function) {
+  const bool with_fold = beside == Beside::label_and_fold;
   const Analysis a = analysis_of(query.c_str());
-  require_one_select(a);
-  const QueryColumns c = columns_of(a, shard_name, with_fold);
-  if (c.of[weight] >= 0) require_number(a, c.of[weight]);
+  require_one_select(a, beside);
+  const QueryColumns c = columns_of(a, shard_name, beside);
+  if (c.of[weight] >= 0) require_number(a, c.of[weight], beside);
   if (c.of[weight] >= 0 && with_fold)
     throw Error(ErrorKind::unsupported, "cross-validation by scans takes no row weights",
                 "Leave the weight out, or use margin_cross_validate.");
@@ -72,6 +73,7 @@ ScanStatement::ScanStatement(const std::string& query, const std::string& shard_
   if (with_fold)
     folds_text_ = "SELECT r.fold\n" + from_ + "\nWHERE r.label IS NOT NULL\nGROUP BY r.fold\nORDER BY r.fold";
   call_.label = c.of[label] + 1;
+  call_.all_labels = inlier;
   call_.features = c.of[features] + 1;
   call_.weight = c.of[weight] + 1;
   call_.fold = c.of[fold] + 1;

@@ -1,7 +1,7 @@
 // The statement that asks all rows of a query one question: what the user wrote, wrapped into margin_sum(margin_term(...)).
 #pragma once
 
-#include "pg/server/scan_call.hpp"
+#include "pg/functions/scan_query.hpp"
 
 namespace margin::pg {
 
@@ -9,9 +9,9 @@ class ScanStatement {
  public:
   /// Parses and analyses `query`, one SELECT of label, features and, optionally, weight: columns of these names, the
   /// others by position. `shard`: the column that groups the rows, empty for none. `function`: one of the extension.
-  /// `with_fold`: a column `fold` is one of the query's, and a weight none.
+  /// With folds a column `fold` is one of the query's, and a weight none; without labels each row is an inlier.
   /// Throws Error(invalid_option), and what the server says of the query.
-  ScanStatement(const std::string& query, const std::string& shard, Oid function, bool with_fold = false);
+  ScanStatement(const std::string& query, const std::string& shard, Oid function, Beside beside = Beside::label);
 
   /// The features are rows with named columns: encode_with() comes first then, with an encoder that was made by one of the
   /// two calls below. It lives as long as the statement.

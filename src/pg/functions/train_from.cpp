@@ -1,6 +1,7 @@
-// train_margin_from(query [, options]): training on the rows of a query by a few scans of it; margin_path_from() and
-// margin_cross_validate_from(): several trainings in the same scans; margin_scan_query(): the statement of the first one.
+// train_margin_from(query [, options]) and train_one_class_from(): training on the rows of a query by a few scans of it;
+// margin_path_from() and margin_cross_validate_from(): several trainings in the same scans; margin_scan_query(): the statement of the first one.
 #include "core/loss/loss.hpp"
+#include "core/problem/one_class.hpp"
 #include "core/profile/profile_encoder.hpp"
 #include "core/scans/cross_validate_scans.hpp"
 #include "core/scans/train_together.hpp"
@@ -20,19 +21,22 @@ namespace {
 
 /// The arguments (query, options), the latter with lists where several models are trained.
 struct Request {
-  enum class For { training, path, selection };
+  enum class For { training, one_class, path, selection };
   explicit Request(FunctionCallInfo fcinfo, For purpose = For::training) {
     if (PG_ARGISNULL(0))
       throw Error(ErrorKind::null_value, "the query is NULL, expected the text of a SELECT",
-                  "Give one SELECT of label, features and, optionally, weight.");
+                  purpose == For::one_class ? "Give one SELECT of features and, optionally, weight."
+                                            : "Give one SELECT of label, features and, optionally, weight.");
     if (PG_NARGS() > 1 && PG_ARGISNULL(1))
       throw Error(ErrorKind::null_value, "the options are NULL, expected a jsonb object",
-                  "Leave them out for the defaults, a hard margin.");
+                  purpose == For::one_class ? "Leave them out for the defaults."
+                                            : "Leave them out for the defaults, a hard margin.");
     const std::string_view text = payload(PG_GETARG_DATUM(0));
     query = text;
     if (PG_NARGS() > 1) options = options_from(PG_GETARG_DATUM(1));
-    if (purpose == For::training) {
+    if (purpose == For::training || purpose == For::one_class) {
       settings = parse_options(options);
+      if (purpose == For::one_class) settings = one_class_options(settings);
     } else {
       lists = purpose == For::path ? parse_path(options) : parse_cross_validation(options);
       settings = lists->settings;
@@ -131,15 +135,15 @@ void settle_columns(GridPoint& point, const Encoder* encoder) {
 
 /// Trains on what the query returns; false: there is no model, which is no error by the options, or the query has no rows.
 template <class Train>
-bool trained(Request& request, std::shared_ptr<const Encoder>& encoder, Train&& train, bool with_folds = false) {
+bool trained(Request& request, std::shared_ptr<const Encoder>& encoder, Train&& train, Beside beside = Beside::label) {
   Options& settings = request.settings;
-  ScanStatement statement(request.query, settings.shard, request.function, with_folds);
+  ScanStatement statement(request.query, settings.shard, request.function, beside);
   const bool about_margin = (features_of(settings) & feature::hard_margin) != 0;
   SessionProgress::Clock::time_point last_line{};
   SessionProgress progress(settings.log_level, about_margin, last_line);
   SqlSource source(statement, progress, settings.null_for_error);
   require_options_of_rows(statement, settings);
-  if (with_folds) source.find_folds();
+  if (beside == Beside::label_and_fold) source.find_folds();
   bool without_rows = source.without_rows();
   if (without_rows) return false;
   const auto error = row_error([&] {
@@ -161,22 +165,28 @@ bool trained(Request& request, std::shared_ptr<const Encoder>& encoder, Train&& 
   return false;
 }
 
+/// train_margin_from() and train_one_class_from().
+Datum one_model(FunctionCallInfo fcinfo, Request request, Beside beside) {
+  std::shared_ptr<const Encoder> encoder;
+  Model model;
+  const auto train = [&](SqlSource& source, const SessionProgress& progress, MemoryBudget memory) {
+    model = train_scans(source, request.settings, progress, memory);
+  };
+  if (!trained(request, encoder, train, beside)) PG_RETURN_NULL();
+  model.encoder = std::move(encoder);
+  TrainingWarnings().give(model, request.settings);
+  return trained_model(fcinfo, model, std::move(request.options));
+}
+
 }  // namespace
 }  // namespace margin::pg
 
 using namespace margin::pg;
 
-MARGIN_FUNCTION(train_margin_from) {
-  Request request(fcinfo);
-  std::shared_ptr<const margin::Encoder> encoder;
-  margin::Model model;
-  const auto train = [&](SqlSource& source, const SessionProgress& progress, margin::MemoryBudget memory) {
-    model = margin::train_scans(source, request.settings, progress, memory);
-  };
-  if (!trained(request, encoder, train)) PG_RETURN_NULL();
-  model.encoder = std::move(encoder);
-  TrainingWarnings().give(model, request.settings);
-  return trained_model(fcinfo, model, std::move(request.options));
+MARGIN_FUNCTION(train_margin_from) { return one_model(fcinfo, Request(fcinfo), Beside::label); }
+
+MARGIN_FUNCTION(train_one_class_from) {
+  return one_model(fcinfo, Request(fcinfo, Request::For::one_class), Beside::nothing);
 }
 
 MARGIN_FUNCTION(margin_path_from) {
@@ -213,7 +223,7 @@ MARGIN_FUNCTION(margin_cross_validate_from) {
     for (margin::GridPoint& point : options.grid) settle_columns(point, encoder.get());
     found = margin::cross_validate_scans(source, options, request.options, encoder, progress, memory);
   };
-  if (!trained(request, encoder, train, true)) PG_RETURN_NULL();
+  if (!trained(request, encoder, train, Beside::label_and_fold)) PG_RETURN_NULL();
   warn_of_selection(found.selection);
   if (encoder != nullptr) margin::name_pairs(request.options, *encoder);
   return selection_datum(fcinfo, found.selection, options, {found.rows, found.skipped}, request.options);

@@ -2,6 +2,7 @@
 
 extern "C" {
 #include <catalog/pg_aggregate.h>
+#include <catalog/pg_collation.h>
 #include <catalog/pg_operator.h>
 #include <executor/executor.h>
 #include <nodes/makefuncs.h>
@@ -52,6 +53,13 @@ Expr* column_of(const Query* query, int column) {
       makeVarFromTargetEntry(1, get_tle_by_resno(rows->targetList, static_cast<AttrNumber>(column))));
 }
 
+/// The label of a row: a column, or the same text for all of them.
+Expr* label_of(const Query* query, const ScanCall& call) {
+  if (call.label > 0) return column_of(query, call.label);
+  return reinterpret_cast<Expr*>(
+      makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(call.all_labels), false, false));
+}
+
 /// Has the user's query select one more expression, before its junk, such as what it sorts by.
 Expr* add_column(const Query* query, Expr* expression, const char* name) {
   RangeTblEntry* const table = static_cast<RangeTblEntry*>(linitial(query->rtable));
@@ -94,12 +102,13 @@ Expr* not_null(Expr* value) {
 /// aggregate(term(names, columns...)) of the rows that a training takes.
 Expr* profile_of(Query* query, const ScanCall& call) {
   List* const arguments = row_arguments(query, call);
-  List* tests = list_make1(not_null(column_of(query, call.label)));
+  List* tests = call.label > 0 ? list_make1(not_null(column_of(query, call.label))) : NIL;
   const int first = call.label_first ? 2 : 1;
   for (int i = 0; call.complete && i < call.column_count; ++i)
     tests = lappend(tests, not_null(static_cast<Expr*>(copyObjectImpl(list_nth(arguments, first + i)))));
-  query->jointree->quals = reinterpret_cast<Node*>(list_length(tests) == 1 ? static_cast<Expr*>(linitial(tests))
-                                                                           : makeBoolExpr(AND_EXPR, tests, -1));
+  if (tests != NIL)
+    query->jointree->quals = reinterpret_cast<Node*>(list_length(tests) == 1 ? static_cast<Expr*>(linitial(tests))
+                                                                             : makeBoolExpr(AND_EXPR, tests, -1));
   return aggregate_of(call.aggregate, list_make1(call_of(call.term, arguments)));
 }
 
@@ -123,7 +132,7 @@ List* targets_of(Query* query, const ScanCall& call) {
     features = call_of(call.encode, lcons(constant_of(JSONBOID, call.encoder), row_arguments(query, call)));
   else
     features = column_of(query, call.features);
-  List* row = list_make2(column_of(query, call.label), features);
+  List* row = list_make2(label_of(query, call), features);
   if (call.weight > 0) {
     auto* weight = reinterpret_cast<Node*>(column_of(query, call.weight));
     row = lappend(row, coerce_to_target_type(nullptr, weight, exprType(weight), FLOAT8OID, -1, COERCION_IMPLICIT,

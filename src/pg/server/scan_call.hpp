@@ -36,6 +36,7 @@ struct ScanCall {
   int constant_count;
   const RowTest* tests;               // one for each of them, by the column `fold`; null: all rows
   int label, features, weight, fold;  // columns of the query from 1 on; 0 for none
+  const char* all_labels;             // of all rows, where there is no column of labels
   Datum names;                        // jsonb, for `columns`
   const char* const* columns;         // of the row of features, in place of it; null: the row itself
   int column_count;
