@@ -54,16 +54,16 @@ def first_scan(session, query, **named):
 
 
 def train(session, call, source=None):
-    row = session.run("SELECT CASE WHEN (m).lambda IS NULL THEN (m).margin_lower ELSE (m).dual END, "
-                      "CASE WHEN (m).lambda IS NULL THEN (m).margin_upper ELSE (m).primal END, (m).iterations, (m).status "
+    row = session.run("SELECT coalesce((m).margin_lower, (m).dual), coalesce((m).margin_upper, (m).primal), (m).iterations, (m).status "
                       "FROM (SELECT %s AS m %s OFFSET 0) t" % (call, "FROM " + source if source else ""))
     lower, upper, iterations, status = row["rows"][-1]
     return float(lower), float(upper), int(iterations), status
 
 
 def compare(here, table, source, tables, label, problem, sample, what):
-    """A row: the trainings of a problem by scans of a table and of its shards, against that in memory."""
-    known = train(here, "train_margin(%s, x, %s)" % (label, options(tolerance=1e-6, **problem)), source)
+    """A row: the trainings of a problem by scans of a table and of its shards, against that in memory. Without a label, of one class."""
+    function, first, selected = ("margin", label + ", ", label + " AS label, ") if label else ("one_class", "", "")
+    known = train(here, "train_%s(%sx, %s)" % (function, first, options(tolerance=1e-6, **problem)), source)
     scans, worst, overlap = {}, 0, True
     runs = [(w, source, {}) for w in (0, 1, 2)] + [(0, t, {"shard": "shard"}) for t in tables]
     for tolerance in (1e-3, 1e-6):
@@ -71,18 +71,18 @@ def compare(here, table, source, tables, label, problem, sample, what):
             here.run("SET max_parallel_workers_per_gather = %d; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;"
                      " SET min_parallel_table_scan_size = 0" % workers)
             column = ", shard" if extra else ""
-            call = "train_margin_from('SELECT %s AS label, x AS features%s FROM %s', %s)" % (
-                label, column, rows, options(tolerance=tolerance, sample_rows=sample, **problem, **extra))
+            call = "train_%s_from('SELECT %sx AS features%s FROM %s', %s)" % (
+                function, selected, column, rows, options(tolerance=tolerance, sample_rows=sample, **problem, **extra))
             lower, upper, used, status = train(here, call)
             scans[tolerance] = max(scans.get(tolerance, 0), used)
             if tolerance == 1e-6:
-                best = (known[1], upper) if "lambda" in problem else (known[0], lower)
+                best = (known[1], upper) if "lambda" in problem or not label else (known[0], lower)
                 worst = max(worst, abs(best[0] - best[1]) / abs(best[0]))
                 slack = 1e-9 * abs(known[1])
                 overlap &= lower <= known[1] + slack and known[0] <= upper + slack
     here.run("SET max_parallel_workers_per_gather = 0")
     bound = 1e-6 if overlap else 0
-    table.add(what, "%d, %d scans" % (scans[1e-3], scans[1e-6]), "%.6g" % (known[1] if "lambda" in problem else known[0]),
+    table.add(what, "%d, %d scans" % (scans[1e-3], scans[1e-6]), "%.6g" % best[0],
               worst, bound, "sample of %d" % sample + ("" if overlap else "; intervals do not overlap"))
 
 
@@ -136,6 +136,27 @@ def kinds(here, there):
                         raise
         for n in SHARDS:
             here.run("DROP TABLE %s_%d" % (source, n))
+    return table
+
+
+def classes(here, there):
+    table = Table("scans-classes", "Training by scans: classes jointly, and one class",
+                  "The same of `multiclass => 'joint'`, lambda 1e-3: softmax regression (logistic) and Crammer and Singer's machine (hinge); and of"
+                  " `train_one_class_from` against `train_one_class`, by `nu`.")
+    for name, sample in (("digits8x8", 450), ("satimage.scale", 1100), ("letter.scale", 4000), ("mnist_10k", 2500)):
+        source = "t_" + re.sub(r"\W", "_", name)
+        here.load(source, name)
+        tables = [make_shards(here, there, source, n) for n in SHARDS]
+        for loss in SOFT:
+            for intercept in ("penalized", "free"):
+                compare(here, table, source, tables, "y::int", {"loss": loss, "lambda": 1e-3, "multiclass": "joint", "intercept": intercept}, sample,
+                        "%s, %s, %s intercept" % (name, loss, intercept))
+    for name, sample in (("protein-casp", 9000), ("a9a", 6500), ("mnist_10k", 2500)):
+        source = "t_" + re.sub(r"\W", "_", name)
+        here.load(source, name)
+        tables = [make_shards(here, there, source, n) for n in SHARDS]
+        for nu in (0.1, 0.5):
+            compare(here, table, source, tables, "", {"nu": nu}, sample, "%s, one class, nu %g" % (name, nu))
     return table
 
 
@@ -308,7 +329,7 @@ def shards(here, there):
     return table
 
 
-SECTIONS = {"same": same, "kinds": kinds, "memory": memory, "cores": cores, "step": step, "shards": shards}
+SECTIONS = {"same": same, "kinds": kinds, "classes": classes, "memory": memory, "cores": cores, "step": step, "shards": shards}
 
 
 def main():

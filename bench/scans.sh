@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures training by scans (train_margin_from) and writes its tables into docs/benchmarks/: bench/scans.sh [NAME...],
-# by default all of: same, kinds, memory, cores, step, shards. Starts two throw-away servers. Needs ../shared/data for the first two,
-# and some 12 GB of disk for the others.
+# by default all of: same, kinds, classes, memory, cores, step, shards. Starts two throw-away servers. Needs ../shared/data for the first
+# three, and some 12 GB of disk for the others.
 . "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
 
 need_packages "${packages_build[@]}" python3 python3-numpy xz-utils

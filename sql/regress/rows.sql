@@ -168,7 +168,7 @@ SELECT DISTINCT substr(e, 1, 60) FROM (
         ('{columns,1,center,0}', '1e400'), ('{columns,1,name}', '"zzz"'), ('{columns,1,kind}', '"dense"'), ('{columns,1,missing}', '1'), ('{columns,5,width}', '-1'), ('{columns,5,width}', '1e9'),
         ('{columns,1,more}', '1'), ('{more}', '1')) v (path, value)) c WHERE name = 'hinge') t ORDER BY 1;
 -- Names: weights in both units, contributions that add up to the score, columns by importance.
-SELECT w.name, round(weight::numeric, 3) AS weight, round(standardized::numeric, 3) AS standardized FROM row_models r, margin_weights(m) w
+SELECT w.name, round(weight::numeric, 2) AS weight, round(standardized::numeric, 2) AS standardized FROM row_models r, margin_weights(m) w
  WHERE r.name = 'hinge' AND w.name IN ('age', 'active', 'emb[2]', 'plan=gold', 'tags[3]') ORDER BY 1;
 SELECT count(*), bool_and(abs(w.weight * coalesce((c -> 'scale' ->> 0)::float8, 1) - w.standardized) < 1e-12) AS units
   FROM row_models r, margin_weights(m) w LEFT JOIN LATERAL jsonb_array_elements((m).encoder -> 'columns') c ON c ->> 'name' = w.name WHERE r.name = 'hinge' AND w.name NOT LIKE 'emb%';

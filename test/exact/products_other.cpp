@@ -40,6 +40,19 @@ Optimum interval_of(const JointOptimum& o) {
   return out;
 }
 
+/// The interval of the same training by scans, of samples of two rows and more. Refused: the claim is of others.
+void by_scans(const Training& t, Random& random, const Optimum& optimum, Claims& claims) {
+  try {
+    margin::Options options = t.settings;
+    options.sample_rows = 2 + random.below(3);
+    options.dual_weights = false;
+    margin::MemorySource source(t.rows.data());
+    const margin::Model model = margin::train_scans(source, options, margin::Progress());
+    claims.holds(model.certificate.lower, model.certificate.upper, optimum, "interval by scans");
+  } catch (const margin::Error&) {
+  }
+}
+
 void joint(Random& random, Case& c, Claims& claims) {
   const std::string loss = random.below(2) == 0 ? "logistic" : "hinge";
   const std::uint32_t k = 2 + random.below(random.below(4) == 0 ? 3 : 2);
@@ -63,6 +76,7 @@ void joint(Random& random, Case& c, Claims& claims) {
   const JointOptimum best = joint_optimum(joint_problem(t, lambda));
   const Optimum optimum = interval_of(best);
   claims.holds(t.model.certificate.lower, t.model.certificate.upper, optimum, "interval");
+  by_scans(t, random, optimum, claims);
   if (k == 2) {  // the same problem in the difference of the weights: one oracle against the other
     const Optimum other = optimum_of(oracle_problem(t.problem, t.settings, 0));
     const Real digits = abs(best.upper) * Real(1e-60);
@@ -144,14 +158,7 @@ void likelihood(Random& random, Case& c, Claims& claims) {
   const Optimum found = optimum_of(p);
   const margin::Certificate& got = t.model.certificate;
   claims.holds(got.lower, got.upper, found, "interval");
-  try {
-    margin::Options by_scans = t.settings;
-    by_scans.sample_rows = 2;
-    margin::MemorySource source(t.rows.data());
-    const margin::Model model = margin::train_scans(source, by_scans, margin::Progress());
-    claims.holds(model.certificate.lower, model.certificate.upper, found, "interval by scans");
-  } catch (const margin::Error&) {
-  }
+  by_scans(t, random, found, claims);
   // Vectors near these have certificates of their own.
   for (int again = 0; again < 2; ++again) {
     margin::Weights w = t.weights();

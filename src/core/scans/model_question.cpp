@@ -19,6 +19,12 @@ void require_plain(const Model& model, const Options& options) {
   if (model.about_margin())
     features &= ~unsigned{feature::standardize};  // its margins are in the units of the features
   require_features(question_product, features, "this model");
+  if (model.joint() && options.free_intercept() && model.classes.size() > most_flow_classes)
+    throw Error(ErrorKind::unsupported,
+                "margin_question takes free intercepts of jointly trained classes with at most " +
+                    std::to_string(most_flow_classes) + " classes, and the model has " +
+                    std::to_string(model.classes.size()),
+                "margin_verify(model, label, features) recomputes the interval.");
 }
 
 }  // namespace

@@ -113,9 +113,9 @@ void JointModel::Rows::weigh(const HeldRows& held, double reach, double all) {
 
 JointModel::JointModel(const ScanProblem& problem) : p_(problem), held_(problem) {}
 
-void JointModel::hold(int rises) {
+void JointModel::hold(int rises, double curvature) {
   if (rises > 0)
-    proximal_ = proximal_ == 0 ? 1 : std::ldexp(proximal_, 2 * rises);
+    proximal_ = std::max(proximal_ == 0 ? 1.0 : 4 * proximal_, curvature);
   else
     proximal_ = proximal_ < 0.1 ? 0 : proximal_ / 4;
 }

@@ -5,7 +5,7 @@
 //            decided. They join the sample in memory; all other rows are replaced by their tangents at the best weights so far, whose sum
 //            the scan has told. For the next W the sampled rows that a scan would not have brought stand for others like them, with a
 //            linear term that leaves the gradient as it is. Where P rose, a proximal term keeps the next W nearer to the best.
-//            Start: the solution of the sample.
+//            Start: solve_sample().
 // Stop       P − D ≤ tolerance · P. P is the best that a scan told; D is the dual value of the scan's own p for the logistic loss, and for
 //            the hinge that of the p of a model in which each row counts for itself.
 // Source     a model of few rows with the gradient of all: Shamir, Srebro, Zhang (2014), ICML 31; of the hinge scans/methods/band.cpp.
@@ -37,6 +37,7 @@ class JointScans {
  private:
   void start();
   Question question() const;
+  double curvature(const JointScanned& rose) const;
   bool hinge() const { return joint_of(p_.loss())->form() == JointLoss::Form::crammer_singer; }
 
   const ScanProblem& p_;
@@ -67,6 +68,20 @@ Question JointScans::question() const {
   return q;
 }
 
+/// <∇ − ∇₀, d>/<d, d> of P/λ, from the best weights to those where P rose.
+double JointScans::curvature(const JointScanned& rose) const {
+  const Question& q = rose.question;
+  const double unit = 1 / (q.lambda * p_.total_weight);
+  const Weights change = q.direction - unit * (rose.answer.sums() - best_->answer.sums());
+  double along = change.cwiseProduct(q.direction).sum(), square = q.direction.squaredNorm();
+  for (std::int32_t c = 0; constant_ != 0 && c < p_.outputs(); ++c) {
+    const double d = q.intercept_direction(c) / constant_;
+    along += d * ((q.free_intercept ? 0 : d) - unit * (rose.answer.constant_sum(c) - best_->answer.constant_sum(c)));
+    square += d * d;
+  }
+  return square > 0 ? along / square : 0;
+}
+
 ScanSolution JointScans::solve() {
   start();
   ScanSolution s;
@@ -82,7 +97,7 @@ ScanSolution JointScans::solve() {
     lower = std::max(lower, c.lower);
     const bool rose = best_ != nullptr && !(c.upper < upper);
     rises = rose ? rises + 1 : 0;
-    model_.hold(rises);
+    model_.hold(rises, rose && !hinge() ? curvature(*scanned) : 0);
     if (!rose) {
       upper = c.upper;
       s.certificate = c;

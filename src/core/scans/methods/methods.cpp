@@ -46,15 +46,17 @@ void require_model(const ScanProblem& problem, MemoryBudget memory, double neede
 }
 
 /// Classes that are trained jointly.
-void require_joint(const ScanProblem& problem, const Options& options) {
+void require_joint(const ScanProblem& problem, const Options& options, MemoryBudget memory) {
   const Problem& p = problem.sample();
-  choose_solver(p, options);  // refuses what their solver does not take
+  constexpr double samples = 5;  // held rows, as a multiple of the sample
+  choose_solver(p, options);     // refuses what their solver does not take
   if (p.free_intercept && problem.class_names.size() > most_flow_classes)
     throw Error(ErrorKind::unsupported,
                 "a training by scans takes free intercepts of jointly trained classes with at most " +
                     std::to_string(most_flow_classes) + " classes, and the rows have " +
                     std::to_string(problem.class_names.size()),
                 "Leave intercept => 'free' out, or train with train_margin.");
+  memory.require(samples * find_solver("joint")->workspace(p), "the model of the loss");
 }
 
 /// A lower bound of the optimum of the hinge from a smoothed one, which is nowhere above it, and nowhere below it by more than half of
@@ -88,7 +90,11 @@ ScanSolution solve_by_scans(ScanProblem& problem, Answer& first, const Options& 
                 "Leave solver out: the loss and the number of features decide.");
   const bool likelihood = problem.sample().likelihood(), joint = joint_of(problem.loss()) != nullptr;
   const bool one_class = problem.sample().one_class();
-  require_readers(options, *find_solver(likelihood ? "irls" : joint ? "joint" : one_class ? "one_class" : "newton"),
+  require_readers(options,
+                  *find_solver(likelihood  ? "irls"
+                               : joint     ? "joint"
+                               : one_class ? "one_class"
+                                           : "newton"),
                   losses_of(options));
   // The largest matrices where there are second derivatives: an answer's and the model's of each output, and four that
   // come and go.
@@ -101,7 +107,7 @@ ScanSolution solve_by_scans(ScanProblem& problem, Answer& first, const Options& 
     return solve_likelihood_scans(problem, first, options, run);
   }
   if (joint) {
-    require_joint(problem, options);
+    require_joint(problem, options, memory);
     return solve_joint_scans(problem, options, run);
   }
   if (!problem.sample().plain_penalty() || problem.sample().offset >= 0 || problem.loss()->log_link())

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "core/certificate/certificate.hpp"
-#include "core/loss/loss.hpp"
+#include "core/loss/joint.hpp"
 #include "core/math/normal_equations.hpp"
 #include "core/problem/constraints.hpp"
 #include "core/problem/offset.hpp"
@@ -44,10 +44,14 @@ Dataset half_of(const ScanProblem& problem, bool other, const Progress& progress
 }
 
 double loss_of(const Problem& p, const Solution& s, std::int64_t i) {
+  const JointLoss* const joint = joint_of(p.loss.get());
+  std::vector<double> u(static_cast<std::size_t>(p.outputs()));
   double sum = 0;
-  for (std::int32_t o = 0; o < p.outputs(); ++o)
-    sum += p.loss->value(dot(p.data.row(i), s.weights.row(o).data()) + s.intercept(o), p.target(i, o));
-  return sum;
+  for (std::int32_t o = 0; o < p.outputs(); ++o) {
+    u[static_cast<std::size_t>(o)] = dot(p.data.row(i), s.weights.row(o).data()) + s.intercept(o);
+    if (joint == nullptr) sum += p.loss->value(u[static_cast<std::size_t>(o)], p.target(i, o));
+  }
+  return joint != nullptr ? joint->value(u.data(), p.outputs(), p.label[static_cast<std::size_t>(i)]) : sum;
 }
 
 /// Rows that `solved` has not seen are no worse off with `given`, as far as they tell.
