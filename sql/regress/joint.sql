@@ -77,5 +77,4 @@ SELECT pg_temp.error_of(format($$SELECT train_margin(y, x, %s) FROM spots$$, o))
   ('margin_options(multiclass => ''joint'', lambda => 0.1, solver => ''sdca'')'),
   ('margin_options(solver => ''joint'', lambda => 0.1)')) AS v (o);
 SELECT pg_temp.error_of($$SELECT train_margin(i, x, margin_options(multiclass => 'joint', lambda => 0.1, loss => 'squared')) FROM spots$$);
-SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT y, x FROM spots', margin_options(multiclass => 'joint', lambda => 0.1))$$);
 DROP TABLE spots, joined;

@@ -124,7 +124,7 @@ class JointCheck final : public Check {
   double dual_size_ = 0, mass_ = 0, unseen_ = 0;  // of the errors of Σ c g(p), Σ c Σ|a| (‖x‖ + B), both underflows
   ExactSum moved_;                                // Σ c (1 − p_y)
   std::vector<double> numbers_, scores_, p_, coefficients_;
-  double others_ = 0, settled_ = 0;                    // Σ p of the last row's other classes
+  double others_ = 0, settled_ = 0;      // Σ p of the last row's other classes
   std::vector<ExactSum> balance_;        // Σ c a, per class
   std::vector<ExactSum> flow_;           // F, classes × classes; of free intercepts
   std::vector<double> entropy_, reach_;  // E and M of the same, M of short rows

@@ -28,7 +28,7 @@ struct JointPieces {
   LargeArray weights;  // JointRows::size()
   double constant = 0;
   double kappa = 0;  // of the hinge, where to begin, and then where it ended; 0: as without a p that is near
-  double gap = 0;  // in place of the tolerance: with a linear term F may be anything
+  double gap = 0;    // in place of the tolerance: with a linear term F may be anything
 };
 
 class JointNewton {
