@@ -34,9 +34,15 @@ EvaluatePoints evaluate_points(const Loss& loss) {
   EvaluatePoints found = nullptr;
   visit(loss, [&](const auto& own) {
     using L = std::decay_t<decltype(own)>;
-    found = std::is_same_v<L, Logistic> ? evaluate_logistic : evaluate_one_by_one<L>;
+    found = evaluates_together<L> ? evaluate_logistic : evaluate_one_by_one<L>;
   });
   return found;
+}
+
+bool points_evaluate_together(const Loss& loss) {
+  bool together = false;
+  visit(loss, [&](const auto& own) { together = evaluates_together<std::decay_t<decltype(own)>>; });
+  return together;
 }
 
 }  // namespace margin

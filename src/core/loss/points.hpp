@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "core/loss/loss.hpp"
@@ -50,5 +51,10 @@ class LossPoints {
 using EvaluatePoints = void (*)(const Loss& loss, std::size_t from, std::size_t count, LossPoints& points);
 /// Compiled for the class of the loss.
 EvaluatePoints evaluate_points(const Loss& loss);
+/// Whether that costs less than asking the loss itself, one score after the other.
+class Logistic;
+template <class L>
+constexpr bool evaluates_together = std::is_same_v<L, Logistic>;
+bool points_evaluate_together(const Loss& loss);
 
 }  // namespace margin

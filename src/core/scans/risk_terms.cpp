@@ -10,13 +10,16 @@ namespace margin {
 namespace {
 
 /// How wrong the second-order expansion of the loss at `there` is at `here`, as a negative number; where it is right, how
-/// far the nearer of both is from a kink.
+/// far the nearer of both is from a kink. `value`: of the loss `here`.
 template <class L>
-double crossing(const L& loss, double here, double there, double y) {
-  const double step = here - there;
-  const double piece =
-      loss.value(there, y) + (loss.derivative(there, y) + loss.second_derivative(there, y) * step / 2) * step;
-  const double wrong = std::fabs(loss.value(here, y) - piece);
+double crossing(const L& loss, double here, double value, const LossPoints& at_there, std::size_t at) {
+  const double there = at_there.u[at], y = at_there.y[at], step = here - there;
+  double piece;
+  if constexpr (evaluates_together<L>)
+    piece = at_there.value[at] + (at_there.second_derivative[at] * step / 2 - at_there.dual[at]) * step;
+  else
+    piece = loss.value(there, y) + (loss.derivative(there, y) + loss.second_derivative(there, y) * step / 2) * step;
+  const double wrong = std::fabs(value - piece);
   if (wrong > 1e-12 * (1 + std::fabs(here))) return -wrong;
   return std::min(kink_distance(loss, here, y), kink_distance(loss, there, y));
 }
@@ -28,6 +31,7 @@ RiskTerms::RiskTerms(const Question& question)
       outputs_(question.outputs()),
       rings_(question.rings, question.outputs()),
       coefficients_(static_cast<std::size_t>(question.outputs())),
+      du_(coefficients_.size()),
       points_(static_cast<std::size_t>(question.outputs())) {
   const double* const intercepts = q_.intercept ? q_.intercepts.data() : nullptr;
   if (joint_of(q_.loss.get()) != nullptr) {
@@ -55,7 +59,7 @@ std::int32_t RiskTerms::cells_of_row() const {
   return has_flows() ? 3 * outputs_ : rings_.groups() > 0 ? outputs_ * Rings::sums : 0;
 }
 
-void RiskTerms::score(const CheckedRow& row, double* u, double* y) {
+void RiskTerms::score(const CheckedRow& row, Points& points, std::size_t first) {
   const bool targets = q_.outcome == Dataset::Outcome::targets;
   row_ = row;
   if (targets) {
@@ -64,23 +68,31 @@ void RiskTerms::score(const CheckedRow& row, double* u, double* y) {
   }
   row_.loss_weight = row.sample_weight * q_.weight_of_class(static_cast<std::size_t>(row.label));
   if (joint_) return;
+  double* const u = points.here.u.data() + first;
   check_->score(row.x, u);
-  for (std::int32_t o = 0; o < outputs_; ++o)
-    y[o] = targets ? row_.target : row.label == (outputs_ == 1 ? 1 : o) ? 1.0 : -1.0;
+  for (std::size_t o = 0; o < static_cast<std::size_t>(outputs_); ++o) {
+    const auto output = static_cast<std::int32_t>(o);
+    const double y = targets ? row_.target : row.label == (outputs_ == 1 ? 1 : output) ? 1.0 : -1.0;
+    points.here.y[first + o] = points.there.y[first + o] = y;
+    if (!aims()) continue;
+    du_[o] = dot(row.x, q_.direction.row(output).data()) + (q_.intercept ? q_.intercept_direction(output) : 0.0);
+    points.there.u[first + o] = u[o] + du_[o];
+  }
 }
 
-void RiskTerms::measure(double norm, const LossPoints& points, std::size_t first, Room& to) {
+void RiskTerms::measure(double norm, const Points& points, std::size_t first, Room& to) {
   if (joint_) return measure_joint(to);
   const auto outputs = static_cast<std::size_t>(outputs_);
-  for (std::size_t o = 0; o < outputs; ++o) points_[o] = points.at(first + o);
-  check_->measure(row_, norm, points.u.data() + first, points_.data(), to.numbers, coefficients_.data());
+  const LossPoints& here = points.here;
+  for (std::size_t o = 0; o < outputs; ++o) points_[o] = here.at(first + o);
+  check_->measure(row_, norm, here.u.data() + first, points_.data(), to.numbers, coefficients_.data());
   for (std::size_t o = 0; o < outputs; ++o) {
     const auto output = static_cast<std::int32_t>(o);
     if (coefficients_[o] != 0) *to.coefficients++ = {to.first_vector + output, coefficients_[o]};
-    (this->*measure_)(output, points.u[first + o], points.y[first + o], points_[o], to);
+    (this->*measure_)(output, points, first + o, to);
   }
   to.numbers += reductions_.size();
-  if (likelihood_) likelihood_->measure(row_, points.u[first], points.y[first], to.numbers - LikelihoodRows::count);
+  if (likelihood_) likelihood_->measure(row_, here.u[first], here.y[first], to.numbers - LikelihoodRows::count);
   to.curvatures += matrices();
   to.keys += bags();
   to.first_vector += vectors();
@@ -118,17 +130,18 @@ void RiskTerms::measure_joint(Room& to) {
 
 /// What the check does not have, of one output.
 template <class L>
-void RiskTerms::measure_output(std::int32_t o, double u, double y, const LossPoint& point, Room& to) const {
+void RiskTerms::measure_output(std::int32_t o, const Points& points, std::size_t point, Room& to) const {
   const L& loss = static_cast<const L&>(*q_.loss);
+  const LossPoints& here = points.here;
   const auto at = static_cast<std::size_t>(o);
-  const double c = row_.loss_weight;
+  const double c = row_.loss_weight, u = here.u[point], y = here.y[point];
   const bool keeps = q_.bag_rows > 0, kept = keeps && c > 0, rung = rings_.groups() > 0 && c > 0;
   // Rows that a model should have as they are, the smallest first: those nearest to a kink; of a loss without kinks those
   // of the largest curvature, which bounds how fast it changes.
-  const bool concordant = loss.self_concordance() < infinity, aims = q_.direction.size() > 0;
-  const double distance = rung || (kept && !concordant && !aims) ? kink_distance(loss, u, y) : infinity;
+  const bool concordant = loss.self_concordance() < infinity, aimed = aims();
+  const double distance = rung || (kept && !concordant && !aimed) ? kink_distance(loss, u, y) : infinity;
   if (rung) {
-    const std::int32_t group = rings_.group_of(o, distance, point.dual, Rings::above(loss, u, y));
+    const std::int32_t group = rings_.group_of(o, distance, here.dual[point], Rings::above(loss, u, y));
     if (group >= 0) {
       const std::int32_t sum = o * rings_.groups() + group;
       *to.coefficients++ = {to.first_vector + outputs_ + sum, c};
@@ -137,16 +150,15 @@ void RiskTerms::measure_output(std::int32_t o, double u, double y, const LossPoi
         *to.cells++ = {to.first_cell + std::int64_t{sum} * Rings::sums + k, sums[k]};
     }
   }
-  if (q_.curvature) to.curvatures[o] = c > 0 ? c * std::max(0.0, point.second_derivative) : 0.0;
-  if (!aims) {
-    if (keeps) to.keys[o] = !kept ? infinity : concordant ? -point.second_derivative : distance;
+  if (q_.curvature) to.curvatures[o] = c > 0 ? c * std::max(0.0, here.second_derivative[point]) : 0.0;
+  if (!aimed) {
+    if (keeps) to.keys[o] = !kept ? infinity : concordant ? -here.second_derivative[point] : distance;
     return;
   }
-  const double du = dot(row_.x, q_.direction.row(o).data()) + (q_.intercept ? q_.intercept_direction(o) : 0.0);
-  if (keeps) to.keys[o] = kept ? crossing(loss, u, u + du, y) : infinity;
+  if (keeps) to.keys[o] = kept ? crossing(loss, u, here.value[point], points.there, point) : infinity;
   for (std::size_t k = 0; k < q_.steps.size(); ++k)
     to.numbers[checked_ + k * static_cast<std::size_t>(outputs_) + at] =
-        c > 0 ? c * loss.value(u + q_.steps[k] * du, y) : 0.0;
+        c > 0 ? c * loss.value(u + q_.steps[k] * du_[at], y) : 0.0;
 }
 
 }  // namespace margin

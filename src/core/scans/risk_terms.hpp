@@ -46,30 +46,35 @@ class RiskTerms {
   /// Outputs with a loss of their own: one, where all share it (certificate/joint.hpp).
   std::int32_t blocks() const { return joint_ ? 1 : outputs_; }
   const Loss& loss() const { return *q_.loss; }
-  /// Begins with a row, as it is read, with the label's class or its target, and the weight of the sample: its score and
-  /// its outcome in each output.
-  void score(const CheckedRow& row, double* u, double* y);
-  /// And what it adds, where the loss is known at these scores: points first … first + outputs − 1. Moves the ends of `to`
-  /// behind what it writes.
-  void measure(double norm, const LossPoints& points, std::size_t first, Room& to);
+  bool aims() const { return q_.direction.size() > 0; }
+  /// What of several risks is known of a row, one output after the other: what their losses are at its scores; and at its
+  /// scores with their directions, where the loss is one that evaluates_together().
+  struct Points {
+    LossPoints here, there;
+  };
+  /// Begins with a row, as it is read, with the label's class or its target, and the weight of the sample: its scores and
+  /// its outcome in each output, from number `first` on.
+  void score(const CheckedRow& row, Points& points, std::size_t first);
+  /// And what it adds, where the losses are known at these scores. Moves the ends of `to` behind what it writes.
+  void measure(double norm, const Points& points, std::size_t first, Room& to);
 
  private:
   bool has_flows() const { return joint_ && q_.free_intercept && q_.intercept; }
   void measure_joint(Room& to);
   template <class L>
-  void measure_output(std::int32_t output, double u, double y, const LossPoint& point, Room& to) const;
+  void measure_output(std::int32_t output, const Points& points, std::size_t at, Room& to) const;
 
   const Question& q_;
   const std::int32_t outputs_;
   const Rings rings_;
-  void (RiskTerms::*measure_)(std::int32_t, double, double, const LossPoint&, Room&) const;  // compiled for its loss
+  void (RiskTerms::*measure_)(std::int32_t, const Points&, std::size_t, Room&) const;  // compiled for its loss
   std::optional<RiskCheck> check_;
   std::optional<JointCheck> joint_;           // in its place
   std::size_t checked_;                       // numbers of either
   std::optional<LikelihoodRows> likelihood_;  // of lambda 0; its numbers are the last
   std::string reductions_;
   CheckedRow row_{};
-  std::vector<double> coefficients_, moved_;
+  std::vector<double> coefficients_, moved_, du_;
   std::vector<LossPoint> points_;
 };
 

@@ -98,13 +98,14 @@ void RowTerms::ask_risk(const Question& question) {
   const Loss& loss = risk.loss();
   const auto count = static_cast<std::size_t>(risk.outputs());
   const std::size_t from = scored_;
-  points_.resize(scored_ += count);
+  scored_ += count;
+  for (LossPoints* const points : {&points_.here, &points_.there}) points->resize(scored_);
   if (joint_of(&loss) != nullptr) return;  // sees the scores of all classes at once
-  if (!losses_.empty() && losses_.back().from + losses_.back().count == from &&
-      losses_.back().loss->name() == loss.name() && losses_.back().loss->parameters() == loss.parameters())
-    losses_.back().count += count;
-  else
-    losses_.push_back({&loss, evaluate_points(loss), from, count});
+  if (losses_.empty() || losses_.back().from + losses_.back().count != from ||
+      losses_.back().loss->name() != loss.name() || losses_.back().loss->parameters() != loss.parameters())
+    losses_.push_back({&loss, evaluate_points(loss), from, 0, false});
+  losses_.back().count += count;
+  losses_.back().there |= risk.aims() && question.bag_rows > 0 && points_evaluate_together(loss);
 }
 
 std::int32_t RowTerms::class_index(std::string_view name) const {
@@ -228,10 +229,13 @@ void RowTerms::risks() {
   RiskTerms::Room room{numbers_.data(), curvatures_.data(), keys_.data(), added_.data(), cells_.data(), 0, 0};
   std::size_t at = 0;
   for (RiskTerms& risk : risks_) {
-    risk.score(row_, points_.u.data() + at, points_.y.data() + at);
+    risk.score(row_, points_, at);
     at += static_cast<std::size_t>(risk.outputs());
   }
-  for (const OfLoss& of : losses_) of.evaluate(*of.loss, of.from, of.count, points_);
+  for (const OfLoss& of : losses_) {
+    of.evaluate(*of.loss, of.from, of.count, points_.here);
+    if (of.there) of.evaluate(*of.loss, of.from, of.count, points_.there);
+  }
   const double length = norm(row_.x);
   at = 0;
   for (RiskTerms& risk : risks_) {

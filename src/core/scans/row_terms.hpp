@@ -68,9 +68,10 @@ class RowTerms {
     const Loss* loss;
     EvaluatePoints evaluate;
     std::size_t from, count;
+    bool there;  // with their directions as well
   };
   std::vector<OfLoss> losses_;
-  LossPoints points_;
+  RiskTerms::Points points_;
   std::size_t scored_ = 0;  // points
   std::optional<TargetSearch> search_;
   std::map<std::vector<double>, std::size_t> place_;  // of a group among the vectors
