@@ -2,6 +2,7 @@
 """scikit-learn with the rows of a packed file in memory (see peers.hpp). A line is a JSON object: estimator and its
 parameters; the answer has the seconds of fit() alone and the primal value (1/n) sum phi + 1/(2Cn) |w|^2 of what it
 returns, or for an SVC the smallest margin that its separator has."""
+import inspect
 import json
 import os
 import sys
@@ -52,11 +53,17 @@ def main(path):
     for line in sys.stdin:
         request = json.loads(line)
         estimator = request.pop("estimator")
+        if "multi_class" not in inspect.signature(ESTIMATORS[estimator]).parameters:
+            request.pop("multi_class", None)  # since 1.8 several classes are always multinomial
         model = ESTIMATORS[estimator](**request)
         wall, cpu = time.perf_counter(), time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model.fit(x, y)
+            try:
+                model.fit(x, y)
+            except ValueError as error:  # a solver that this version has not for these classes
+                print(json.dumps({"refused": str(error)}), flush=True)
+                continue
         answer = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
         answer.update(value(model, x, y, estimator, request["C"]))
         print(json.dumps(answer), flush=True)
