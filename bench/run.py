@@ -528,8 +528,8 @@ SECTIONS = (max_margin, loading, momentum, predict, margins, test_error, lp_marg
             regret, small_lambda, threads)
 
 
-# Of the sections whose peers run as programs: their packages.
-OF_PEERS = {"boosting": ("python3-sklearn", "python3-highspy")}
+# Of the sections that have peers in R or Python: their packages.
+OF_PEERS = {"boosting": ("python3-sklearn", "python3-highspy"), "python": ("python3-sklearn",), "many_rows": ("python3-sklearn",), "additive": ("r-cran-mgcv",)}
 
 
 def environment(session, names):
@@ -540,8 +540,8 @@ def environment(session, names):
     packages = [version_of("libeigen3-dev", []), liblinear_version(), libsvm_version(), version_of("python3-sklearn", [])]
     if "MARGIN_REHLINE" in os.environ and names == "constraints":
         packages.append(rehline_version())
-    if IN_PEERS:
-        packages.append("programs of another system: " + ", ".join(map(version_of, OF_PEERS.get(names, ("python3-sklearn",)))))
+    if IN_PEERS and names in OF_PEERS:
+        packages.append("programs of another system: " + ", ".join(map(version_of, OF_PEERS[names])))
     return ("*%s, %d cores, load %.1f at the end; PostgreSQL %s, %s, %s; commit %s; `bench/run.sh %s`, minima of %d interleaved "
             "repetitions, CPU seconds (wall minima and medians in brackets).*" % (
                 cpu, os.cpu_count(), os.getloadavg()[0], session.value("SHOW server_version").split()[0],
