@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 import datasets
-from measure import Peer, Table
+from measure import IN_PEERS, Peer, Table, version_of
 from rows import create, table_of
 
 FOLDS = 5
@@ -117,7 +117,7 @@ def splines(train, test, texts, metric):
             out.writerow(["outcome"] + ["x%d" % k for k in range(len(texts))])
             for row in rows:
                 out.writerow([row[0]] + ["NA" if np.isnan(v) and not t else "level%d" % v if t else repr(float(v)) for v, t in zip(row[2:], texts)])
-    said = subprocess.run([os.path.join(datasets.HERE, "peers", "bam.R"), *names, metric], capture_output=True, text=True, check=True).stdout.split()
+    said = subprocess.run(IN_PEERS + [os.path.join(datasets.HERE, "peers", "bam.R"), *names, metric], capture_output=True, text=True, check=True).stdout.split()
     return np.array([float(v) for v in said[1:]]), float(said[0])
 
 
@@ -214,8 +214,8 @@ def additive(session):
     accuracy = Table("additive", "Additive models against boosting and splines",
                      "Mean over %d folds and its deviation, on the same rows of each. *Ours*: rows with named columns, `bins => true, interactions => 'auto'`, the lambda that "
                      "`margin_cross_validate` chooses on the training rows. *Against*: the best of scikit-learn's HistGradientBoosting (HGB: early stopping, categories as such), "
-                     "xgboost (depths 2, 4, 6 and two rates, by a fifth of the training rows, with early stopping) and mgcv's bam (a smooth term for each number). "
-                     "AUC: the area under the ROC curve; the ratio is that of what is missing to 1. RMSE: the root of the mean squared error." % FOLDS)
+                     "xgboost (depths 2, 4, 6 and two rates, by a fifth of the training rows, with early stopping) and mgcv's bam (%s; a smooth term for each number). "
+                     "AUC: the area under the ROC curve; the ratio is that of what is missing to 1. RMSE: the root of the mean squared error." % (FOLDS, version_of("r-cran-mgcv")))
     cost = Table("additive_time", "What additive models cost",
                  "CPU seconds of a fold's training, means of the runs above: *one fit* at the chosen lambda with the chosen pairs by name, against HGB's fit; the whole *choice* of lambda (9 values) "
                  "and of the number of pairs by cross-validation, with that fit.")

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor
 from sklearn.svm import SVC, SVR
 
 import datasets
-from measure import Session, Table, interleave, write
+from measure import IN_PEERS, Session, Table, interleave, version_of, write
 
 EPSILON, TAU = 0.1, 0.8
 CLASSES = ("wdbc", "heart_scale", "australian", "german.numer", "ionosphere_scale", "diabetes_scale", "sonar_scale", "splice",
@@ -61,7 +61,7 @@ def quantile_regression(x, y):
     """R's quantreg: no penalty."""
     with tempfile.TemporaryDirectory() as place:
         np.savetxt(place + "/rows", np.column_stack([y, x]))
-        subprocess.run(["Rscript", "-e", "library(quantreg); d <- as.matrix(read.table('%s/rows')); "
+        subprocess.run(IN_PEERS + ["Rscript", "-e", "library(quantreg); d <- as.matrix(read.table('%s/rows')); "
                         "f <- rq(d[,1] ~ d[,-1], tau = %g, method = 'br'); write(format(coef(f), digits = 17), '%s/w')"
                         % (place, TAU, place)], check=True, capture_output=True)
         found = np.array([float(v) for v in open(place + "/w").read().split()])
@@ -70,11 +70,11 @@ def quantile_regression(x, y):
 
 def agrees(session):
     out = Table("free-agrees", "Free intercept: the same models as others",
-                "`intercept => 'free'` at tolerance 1e-9 and lambda 1e-2 (quantile: 1e-9) against LIBSVM through scikit-learn's SVC and SVR (linear "
+                "`intercept => 'free'` at tolerance 1e-9 and lambda 1e-2 (quantile: 1e-9) against LIBSVM through scikit-learn's SVC and SVR (%s; linear "
                 "kernel, C = 1/(lambda n), tol 1e-8), its LogisticRegression (newton-cholesky, C = 1/(lambda n), tol 1e-12; lbfgs at tol 1e-10 "
                 "leaves a gradient of 3.6e-6 on german.numer, and weights that are 2.4e-4 off), its PoissonRegressor (lbfgs, alpha = lambda, tol 1e-12), and R's "
-                "quantreg, which has no penalty. Ours and theirs: the objective at either's weights. Ratio: the relative difference of the "
-                "objectives; the remark has that of the weights, |w - w'|/|w|.")
+                "quantreg (%s), which has no penalty. Ours and theirs: the objective at either's weights. Ratio: the relative difference of the "
+                "objectives; the remark has that of the weights, |w - w'|/|w|." % (version_of("python3-sklearn", []), version_of("r-cran-quantreg")))
     for name in CLASSES + TARGETS:
         x, y = datasets.load(name)
         x = np.asarray(x.dense() if isinstance(x, datasets.Sparse) else x, np.float64)

@@ -3,7 +3,8 @@
 # [NAME...], by default all of: agrees, random, cost. Starts a throw-away server. Needs ../shared/data.
 . "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
 
-need_packages "${packages_build[@]}" python3 python3-numpy python3-scipy python3-sklearn r-cran-quantreg xz-utils
+need_packages "${packages_build[@]}" python3 python3-numpy python3-scipy python3-sklearn xz-utils
+[ -n "${MARGIN_PEERS_ROOT-}" ] || need_packages r-cran-quantreg
 find_postgres
 make_scratch
 MARGIN_COMMIT=$(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo unknown)

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 
-from measure import Peer, Session, Table, interleave, write
+from measure import Peer, Session, Table, interleave, version_of, write
 
 # Data set, loss.
 SETS = [("german.numer", "logistic"), ("heart_scale", "logistic"), ("diabetes_scale", "logistic"), ("breast-cancer-wisconsin", "logistic"),
@@ -27,9 +27,9 @@ def statement(table, label, loss, covariance):
 
 def same(session):
     table = Table("inference-same", "Standard errors: the same figures",
-                  "`margin_inference` of models of lambda 0 against statsmodels 0.13.5 (`Logit` and `Poisson`, whose HC1 is HC0 and is multiplied by n/(n - p) here, and `OLS`) on standardised columns. Ratio: the"
+                  "`margin_inference` of models of lambda 0 against statsmodels (%s; `Logit` and `Poisson`, whose HC1 is HC0 and is multiplied by n/(n - p) here, and `OLS`) on standardised columns. Ratio: the"
                   " largest relative difference of a slope's standard error. Remarks: the largest difference of an estimate, in its"
-                  " standard errors, and the largest relative difference of a p-value above 1e-200.")
+                  " standard errors, and the largest relative difference of a p-value above 1e-200." % version_of("python3-statsmodels"))
     for name, loss in SETS:
         source = "t_" + "".join(c if c.isalnum() else "_" for c in name)
         session.load(source, name, element="double")
@@ -51,8 +51,8 @@ def same(session):
 def speed(session):
     table = Table("inference-speed", "Maximum likelihood and its standard errors: time",
                   "500,000 x 52 `real[]` (covtype_like without the first indicator of each of its groups, which the intercept makes collinear):"
-                  " training at lambda 0 and `margin_inference` in one SQL statement, against `fit()` of statsmodels 0.13.5 with the"
-                  " same covariance, its rows in memory, both on one core. CPU seconds.")
+                  " training at lambda 0 and `margin_inference` in one SQL statement, against `fit()` of statsmodels (%s) with the"
+                  " same covariance, its rows in memory, both on one core. CPU seconds." % version_of("python3-statsmodels"))
     name = "covtype_like"
     session.load("all_columns", name)
     session.run("CREATE TABLE IF NOT EXISTS tall AS SELECT id, y, x[1:10] || x[12:14] || x[16:54] AS x FROM all_columns")

@@ -3,7 +3,8 @@
 # [NAME...], by default same and speed. Starts a throw-away server. Needs ../shared/data for `same`.
 . "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
 
-need_packages "${packages_build[@]}" python3 python3-numpy python3-statsmodels python3-sklearn xz-utils
+need_packages "${packages_build[@]}" python3 python3-numpy xz-utils
+[ -n "${MARGIN_PEERS_ROOT-}" ] || need_packages python3-statsmodels python3-sklearn
 find_postgres
 make_scratch
 MARGIN_COMMIT=$(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo unknown)

@@ -1,14 +1,11 @@
 """The section about l1 margins and boosted stumps. Registered in run.py."""
-import time
+import json
+import os
 
 import numpy as np
-import scipy.sparse
-from scipy.optimize import linprog
-from sklearn.ensemble import AdaBoostClassifier
-from sklearn.tree import DecisionTreeClassifier
 
 import datasets
-from measure import Table, interleave, seconds
+from measure import Peer, Table, interleave, version_of
 
 ROUNDS = 100
 
@@ -36,53 +33,25 @@ def stump_scores(session, statement, x):
     return scores
 
 
-def linear_program(name):
-    """max t: y (<w, x> + b) >= t, |w|_1 <= 1, w = p - q, as HiGHS gets it; its matrix is made before the clock starts."""
-    x, y = datasets.load(name)
-    x = np.asarray(x.dense() if isinstance(x, datasets.Sparse) else x, float)
-    y = np.where(y == np.unique(y)[-1], 1.0, -1.0)
-    n, d = x.shape
-    z = y[:, None] * x
-    constraints = scipy.sparse.vstack([scipy.sparse.csr_matrix(np.hstack([-z, z, -y[:, None], np.ones((n, 1))])),
-                                       scipy.sparse.csr_matrix(np.r_[np.ones(2 * d), 0, 0][None])]).tocsc()
-    objective, limits = np.r_[np.zeros(2 * d + 1), -1], np.r_[np.zeros(n), 1]
-
-    def work():
-        wall, cpu = time.perf_counter(), time.process_time()
-        answer = linprog(objective, A_ub=constraints, b_ub=limits, bounds=[(0, None)] * (2 * d) + [(None, None)] * 2,
-                         method="highs-ipm")
-        return {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu, "margin": -answer.fun}
-
-    return work
-
-
-def adaboost(x, y):
-    def work():
-        wall, cpu = time.perf_counter(), time.process_time()
-        model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=ROUNDS, algorithm="SAMME")
-        model.fit(x, y)
-        return {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu, "model": model}
-
-    return work
-
-
 def boosting(session, train, options, relative, repetitions):
     out = Table("boosting", "l1 margins: exact, and boosted stumps",
                 "Exact: the whole statement `train_margin(y, x, margin_options(norm => 1, tolerance => 1e-6))`, real[] rows, with "
-                "intercept, against scipy's HiGHS on the linear program of all rows (interior point with crossover, one run). "
+                "intercept, against HiGHS on the linear program of all rows (interior point with crossover, one run, its rows in memory as its own matrix). "
                 "Stumps: the whole statement with `learners => 'stumps'`, 100 rounds of `optimal` "
-                "steps, `shrinkage` 1, against `fit()` of scikit-learn's `AdaBoostClassifier` (SAMME, 100 stumps) on rows in "
-                "memory. The loss is the mean exponential loss at the best scale and intercept of each.")
+                "steps, `shrinkage` 1, against `fit()` of scikit-learn's `AdaBoostClassifier` (%s; SAMME, 100 stumps) on rows in "
+                "memory. The loss is the mean exponential loss at the best scale and intercept of each." % version_of("python3-sklearn"))
     promised = {"mnist_0v1": 2, "gisette_scale.t": 5}  # seconds
     within = lambda name, seen: "; within %d s: %s" % (promised[name], "yes" if seen["cpu"] <= promised[name] else "**no**")
     for name in ("mnist_0v1", "mnist_6v7", "sonar_scale", "gisette_scale.t"):
         table = "".join(c if c.isalnum() else "_" for c in name)
         session.load(table, name)
         seen = interleave({"ours": train(session, table, norm=1, tolerance=1e-6)}, repetitions)
-        peer = interleave({"highs": linear_program(name)}, 1)["highs"]
+        highs = Peer("l1.py", name)
+        peer = interleave({"highs": lambda: highs.ask(json.dumps({"solver": "ipm"}))}, 1)["highs"]
+        highs.close()
         model = seen["ours"]["last"]
-        remark = "%s, %s, gap %.1e, margin %.9g (HiGHS %.9g), %d scans, solver %.3g s" % (
-            model["status"], model["solver"], relative(model), model["margin_lower"], peer["last"]["margin"], model["iterations"],
+        remark = "%s, %s, gap %.1e, margin %.9g (%s: %.9g), %d scans, solver %.3g s" % (
+            model["status"], model["solver"], relative(model), model["margin_lower"], peer["last"]["by"], peer["last"]["margin"], model["iterations"],
             model["seconds"])
         if name in promised:
             remark += within(name, seen["ours"])
@@ -97,9 +66,12 @@ def boosting(session, train, options, relative, repetitions):
     x, y = x.dense() if isinstance(x, datasets.Sparse) else x, np.where(np.asarray(y) > 0, 1.0, -1.0)
     session.load("ijcnn1", "ijcnn1")
     named = dict(norm=1, learners="stumps", solver="boosting", step="optimal", shrinkage=1.0, max_iterations=ROUNDS)
-    seen = interleave({"ours": train(session, "ijcnn1", **named), "sklearn": adaboost(x, y)}, repetitions)
+    peer, scores = Peer("l1.py", "ijcnn1"), os.path.join(Peer.directory.name, "scores")
+    asked = json.dumps({"rounds": ROUNDS, "scores": scores})
+    seen = interleave({"ours": train(session, "ijcnn1", **named), "sklearn": lambda: peer.ask(asked)}, repetitions)
+    peer.close()
     ours = stump_scores(session, "train_margin(y, x, %s) AS m FROM ijcnn1" % options(**named), x)
-    theirs = seen["sklearn"]["last"]["model"].decision_function(x)
+    theirs = np.fromfile(scores)
     losses = exponential_loss(ours, y), exponential_loss(theirs, y)
     out.compare("ijcnn1, 100 rounds of stumps against AdaBoostClassifier", seen["ours"], seen["sklearn"], 0.5,
                 "training error %.4f and %.4f" % ((ours * y <= 0).mean(), (theirs * y <= 0).mean()))

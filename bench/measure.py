@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import tempfile
+import time
 
 import datasets
 
@@ -17,9 +18,32 @@ import datasets
 IN_PEERS = ["chroot", os.environ["MARGIN_PEERS_ROOT"]] if "MARGIN_PEERS_ROOT" in os.environ else []
 
 
-def version_of(package):
-    """Of a Debian package where the peers run."""
-    return "%s %s" % (package, subprocess.run(IN_PEERS + ["dpkg-query", "-W", "-f", "${Version}", package], capture_output=True, text=True).stdout)
+def version_of(package, where=IN_PEERS):
+    """Of a Debian package where the peers run, or of this system's (where: [])."""
+    return "%s %s" % (package, subprocess.run(where + ["dpkg-query", "-W", "-f", "${Version}", package], capture_output=True, text=True).stdout)
+
+
+def built_against(title, variable, header, package):
+    """The version of a peer in C++: of the sources that the variable names, or of the Debian package that it is built against."""
+    if variable not in os.environ:
+        return version_of(package, [])
+    with open(os.path.join(os.environ[variable], header)) as file:
+        version = next(line.split()[2] for line in file if line.startswith("#define") and line.split()[1].endswith("_VERSION"))
+    return "%s %s.%s" % (title, version[:-2], version[-2:])
+
+
+def liblinear_version():
+    return built_against("LIBLINEAR", "MARGIN_LIBLINEAR", "linear.h", "liblinear4")
+
+
+def libsvm_version():
+    return built_against("LIBSVM", "MARGIN_LIBSVM", "svm.h", "libsvm3")
+
+
+def rehline_version():
+    """ReHLine's header has no version: the day of the file, which an unpacked archive keeps."""
+    changed = os.path.getmtime(os.path.join(os.environ["MARGIN_REHLINE"], "rehline.h"))
+    return "ReHLine's header of " + time.strftime("%Y-%m-%d", time.gmtime(changed))
 
 
 DOCUMENT = os.path.join(datasets.HERE, "..", "docs", "benchmarks.md")

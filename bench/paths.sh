@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Measures paths of sparse models against glmnet and writes the tables into docs/benchmarks/: bench/paths.sh [SET...];
 # with names of data sets (colon-cancer) these alone, printed instead of written. Starts a throw-away server. Needs
-# ../shared/data.
+# ../shared/data. MARGIN_PEERS_ROOT: see docs/benchmarks.md.
 . "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
 
-need_packages "${packages_build[@]}" python3 python3-numpy r-cran-glmnet xz-utils
+need_packages "${packages_build[@]}" python3 python3-numpy xz-utils
+[ -n "${MARGIN_PEERS_ROOT-}" ] || need_packages r-cran-glmnet
 find_postgres
 make_scratch
 MARGIN_COMMIT=$(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo unknown)

@@ -22,7 +22,7 @@ import small_lambda as over_lambda
 import spill as beyond_memory
 import threads as several_threads
 import users
-from measure import IN_PEERS, Peer, Session, Table, interleave, seconds, version_of, write
+from measure import IN_PEERS, Peer, Session, Table, interleave, liblinear_version, libsvm_version, rehline_version, seconds, version_of, write
 from statements import (MAX_MARGIN, PREDICT_CALLS, PREDICTORS, SOFT_MARGIN, SPEED_SETS, TEXT_COSTS, TEXT_GAPS, TEXT_ROWS, liblinear_problem, options,
                         predict_all, table_name, train, train_predictors, width_of)
 
@@ -528,22 +528,24 @@ SECTIONS = (max_margin, loading, momentum, predict, margins, test_error, lp_marg
             regret, small_lambda, threads)
 
 
+# Of the sections that have peers in R or Python: their packages.
+OF_PEERS = {"boosting": ("python3-sklearn", "python3-highspy"), "python": ("python3-sklearn",), "many_rows": ("python3-sklearn",), "additive": ("r-cran-mgcv",)}
+
+
 def environment(session, names):
     def output(*command):
         return subprocess.run(command, capture_output=True, text=True, cwd=datasets.HERE).stdout.strip()
 
     cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
-    packages = output("dpkg-query", "-W", "-f", "${Package} ${Version}, ", "liblinear4", "libsvm3", "libeigen3-dev", "python3-sklearn").rstrip(", ")
-    if IN_PEERS:
-        packages += ", programs of another system: " + version_of("python3-sklearn")
-    if "MARGIN_LIBLINEAR" in os.environ:
-        with open(os.path.join(os.environ["MARGIN_LIBLINEAR"], "linear.h")) as header:
-            version = next(line.split()[2] for line in header if "LIBLINEAR_VERSION" in line)
-        packages = packages.replace(packages.split(",")[0], "LIBLINEAR %s.%s" % (version[:-2], version[-2:]))
+    packages = [version_of("libeigen3-dev", []), liblinear_version(), libsvm_version(), version_of("python3-sklearn", [])]
+    if "MARGIN_REHLINE" in os.environ and names == "constraints":
+        packages.append(rehline_version())
+    if IN_PEERS and names in OF_PEERS:
+        packages.append("programs of another system: " + ", ".join(map(version_of, OF_PEERS[names])))
     return ("*%s, %d cores, load %.1f at the end; PostgreSQL %s, %s, %s; commit %s; `bench/run.sh %s`, minima of %d interleaved "
             "repetitions, CPU seconds (wall minima and medians in brackets).*" % (
                 cpu, os.cpu_count(), os.getloadavg()[0], session.value("SHOW server_version").split()[0],
-                output("g++", "--version").split("\n")[0], packages, os.environ["MARGIN_COMMIT"],
+                output("g++", "--version").split("\n")[0], ", ".join(packages), os.environ["MARGIN_COMMIT"],
                 names, REPETITIONS))
 
 

@@ -2,7 +2,11 @@
 // and wall seconds of svm_train() alone and both bounds of the max-margin interval that its solution proves; or
 // C EPS GAMMA, for the Gaussian kernel, answered with the times and the value of its dual, sum of alpha - Q/2; or
 // svr C EPS GAMMA P, the same of EPSILON_SVR; or one_class NU EPS GAMMA, of ONE_CLASS with the weights' sum scaled to 1.
+#if __has_include(<svm.h>)  // the sources that MARGIN_LIBSVM names
+#include <svm.h>
+#else
 #include <libsvm/svm.h>
+#endif
 
 #include "peers.hpp"
 
