@@ -16,6 +16,7 @@
 #include "core/certificate/check.hpp"
 #include "core/math/rounding.hpp"
 #include "core/problem/thresholds.hpp"
+#include "core/scans/methods/band_output.hpp"
 #include "core/scans/methods/joint_model.hpp"
 #include "core/scans/methods/methods.hpp"
 #include "core/scans/methods/smooth_model.hpp"
@@ -115,6 +116,7 @@ ScanSolution JointScans::solve() {
         if (rises == 1) next = std::move(bound);
       }
     }
+    require_bound(lower, upper);
     lower = std::min(lower, upper);
     run_.record(lower, upper);
     idle = upper - lower < 0.9 * gap || upper < last - 1e-3 * gap ? 0 : idle + 1;
