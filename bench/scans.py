@@ -143,7 +143,7 @@ def classes(here, there):
     table = Table("scans-classes", "Training by scans: classes jointly, and one class",
                   "The same of `multiclass => 'joint'`, lambda 1e-3: softmax regression (logistic) and Crammer and Singer's machine (hinge); and of"
                   " `train_one_class_from` against `train_one_class`, by `nu`.")
-    for name, sample in (("digits8x8", 450), ("satimage.scale", 1100), ("letter.scale", 4000), ("mnist_10k", 2500)):
+    for name, sample in (("digits8x8", 450), ("satimage.scale", 1100), ("letter.scale", 4000)):
         source = "t_" + re.sub(r"\W", "_", name)
         here.load(source, name)
         tables = [make_shards(here, there, source, n) for n in SHARDS]
@@ -153,7 +153,7 @@ def classes(here, there):
                     continue  # two minutes of steps between the scans of each training; seconds in memory
                 compare(here, table, source, tables, "y::int", {"loss": loss, "lambda": 1e-3, "multiclass": "joint", "intercept": intercept}, sample,
                         "%s, %s, %s intercept" % (name, loss, intercept))
-    for name, sample in (("protein-casp", 9000), ("a9a", 6500), ("mnist_10k", 2500)):
+    for name, sample in (("protein-casp", 9000), ("a9a", 6500), ("california-housing", 4000)):
         source = "t_" + re.sub(r"\W", "_", name)
         here.load(source, name)
         tables = [make_shards(here, there, source, n) for n in SHARDS]
