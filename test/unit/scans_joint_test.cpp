@@ -96,6 +96,19 @@ TEST_P(ScansOfJointClasses, LeaveOutAClassWithoutWeight) {
   }
 }
 
+TEST_P(ScansOfJointClasses, EndInTime) {
+  Table t = rows(17, 3000, 30);
+  const Dataset data = store(t, true, Storage::doubles, 4);
+  Options options = joint(GetParam(), "free", 1e-12);
+  options.lambda = 1e-7;
+  options.sample_rows = 2000;
+  options.max_seconds = 0.02;
+  ThreeParts source(data);
+  const Model found = train_scans(source, options, {});
+  EXPECT_EQ(found.status, Status::time_limit);
+  EXPECT_LT(found.seconds, 2);
+}
+
 /// Samples that say little of the other rows: the way is longer, its end the same.
 TEST_P(ScansOfJointClasses, BeginWithFewRows) {
   Table t = rows(9, 3000);

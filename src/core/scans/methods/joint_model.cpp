@@ -111,7 +111,8 @@ void JointModel::Rows::weigh(const HeldRows& held, double reach, double all) {
     problem.row_weight[i] = stands(i) ? own[i] * std::max(1.0, share * held.stands_for(i)) : own[i];
 }
 
-JointModel::JointModel(const ScanProblem& problem) : p_(problem), held_(problem) {}
+JointModel::JointModel(const ScanProblem& problem, const Options& options)
+    : p_(problem), max_seconds_(options.max_seconds), held_(problem) {}
 
 void JointModel::hold(int rises, double curvature) {
   if (rises > 0)
@@ -132,6 +133,7 @@ JointModel::Step JointModel::solve(const JointScanned& best, double wanted, bool
   const QuietProgress quiet(run.progress());
   Options limits;
   limits.max_iterations = most_model_steps;
+  if (max_seconds_) limits.max_seconds = std::max(1e-3, *max_seconds_ - run.run().seconds());
   Run own(limits, quiet, "joint", most_model_steps);
   const Rows held(*this, best, guess, run);
   const JointRows rows(held.problem, own);
@@ -172,7 +174,6 @@ JointModel::Step JointModel::solve(const JointScanned& best, double wanted, bool
     }
   pieces.constant = (unit * best.check.dual_sum() + held.pull * newton.penalty(point.w)) / (1 + held.pull) - at_best;
   pieces.gap = wanted / q.lambda / (1 + held.pull);
-
   pieces.kappa = kappa_;
   newton.set_pieces(&pieces);
   if (terms.hinge()) {
@@ -183,7 +184,7 @@ JointModel::Step JointModel::solve(const JointScanned& best, double wanted, bool
   solve_joint(rows, terms, newton, q.seed, own, steps, point);
   Step found;
   found.weights = from_panels(rows, point.w);
-  // A little wider than where the last model ended: as there, or rows that are new would take many steps.
+  // A little wider than where the last model ended: rows that are new have far to go.
   kappa_ = std::min(1.0, 25 * pieces.kappa);
   if (terms.hinge())
     for (std::size_t i = 0; i < n; ++i) std::copy_n(point.p.data() + i * stride, k, dual_.data() + i * k);

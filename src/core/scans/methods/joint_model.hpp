@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/base/large_array.hpp"
@@ -23,7 +24,8 @@ struct JointScanned {
 
 class JointModel {
  public:
-  explicit JointModel(const ScanProblem& problem);
+  /// Of `options` max_seconds counts.
+  JointModel(const ScanProblem& problem, const Options& options);
 
   /// The rows that a scan brought come into memory.
   void take(JointScanned& scanned) { held_.take(scanned.answer.bag(0)); }
@@ -47,6 +49,7 @@ class JointModel {
   void forget(const std::vector<double>& key, std::size_t classes);
 
   const ScanProblem& p_;
+  std::optional<double> max_seconds_;
   HeldRows held_;
   double proximal_ = 0, kappa_ = 0;
   std::vector<double> dual_;  // of the hinge: p of the held rows by the last model, rows × classes; NaN: new

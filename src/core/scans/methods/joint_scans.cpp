@@ -32,7 +32,11 @@ constexpr double left_of_gap = 0.01, left_of_wanted = 0.2;
 class JointScans {
  public:
   JointScans(const ScanProblem& problem, const Options& options, ScanRun& run)
-      : p_(problem), options_(options), run_(run), constant_(problem.sample().intercept_column()), model_(problem) {}
+      : p_(problem),
+        options_(options),
+        run_(run),
+        constant_(problem.sample().intercept_column()),
+        model_(problem, options) {}
   ScanSolution solve();
 
  private:
