@@ -195,6 +195,15 @@ TEST_P(ScansOfJointClasses, AreCheckedAsRowsInMemory) {
       replaced.add(row);
       scanned.replace_dual(row, other.data());
     }
+    // Weight that goes from one class to another, and nowhere back, balances nothing: what went before is gone.
+    JointCheck one_way = answered_joint(q, answer);
+    for (std::int64_t i = 0; i < p.rows() && p.free_intercept; ++i) {
+      const std::vector<double> to = {0, p.label[static_cast<std::size_t>(i)] == 0 ? -1e-4 : 0.0, 0, 0};
+      one_way.replace_dual(checked_row(p, i), to.data());
+    }
+    if (p.free_intercept) {
+      EXPECT_EQ(one_way.certificate({}).lower, 0);
+    }
     const Certificate now = scanned.certificate({}), known = replaced.certificate({});
     EXPECT_NEAR(now.upper, known.upper, 1e-12 * known.upper);
     EXPECT_GE(now.lower, 0.9 * now.upper);
