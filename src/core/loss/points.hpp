@@ -51,8 +51,8 @@ class LossPoints {
 using EvaluatePoints = void (*)(const Loss& loss, std::size_t from, std::size_t count, LossPoints& points);
 /// Compiled for the class of the loss.
 EvaluatePoints evaluate_points(const Loss& loss);
-/// Whether that costs less than asking the loss itself, one score after the other.
 class Logistic;
+/// Whether that costs less than asking the loss itself, one score after the other.
 template <class L>
 constexpr bool evaluates_together = std::is_same_v<L, Logistic>;
 bool points_evaluate_together(const Loss& loss);

@@ -4,8 +4,8 @@
 // Update     a scan at W brings the rows for which the tangent of the last weights was most wrong, and those whose classes are least
 //            decided. They join the sample in memory; all other rows are replaced by their tangents at the best weights so far, whose sum
 //            the scan has told. For the next W the sampled rows that a scan would not have brought stand for others like them, with a
-//            linear term that leaves the gradient as it is. Where P rose, a proximal term keeps the next W nearer to the best.
-//            Start: solve_sample().
+//            linear term that leaves the gradient as it is. Where P rose, a proximal term keeps the next W nearer to the best; of
+//            the hinge, where it rose for the first time, the minimum of the model that proves is next. Start: solve_sample().
 // Stop       P − D ≤ tolerance · P. P is the best that a scan told; D is the dual value of the scan's own p for the logistic loss, and for
 //            the hinge that of the p of a model in which each row counts for itself.
 // Source     a model of few rows with the gradient of all: Shamir, Srebro, Zhang (2014), ICML 31; of the hinge scans/methods/band.cpp.
