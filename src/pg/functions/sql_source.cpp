@@ -148,6 +148,7 @@ std::vector<Answer> SqlSource::merged(const ScanCall& call, const Progress& prog
   for (int i = 0; i < list_length(states); ++i) {
     void* const state = list_nth(states, i);
     if (state == nullptr) continue;
+    progress.poll();
     merge_state(PointerGetDatum(state), answers[static_cast<std::size_t>(i) % answers.size()], progress);
     pfree(state);
   }

@@ -129,7 +129,7 @@ ScanSolution BandScans::solve(const OtherBound& other_bound, const Solution* giv
     const auto scanned = std::make_shared<Scanned>(std::move(q), std::move(answer), run_.progress());
     double lower = 0, upper = 0;
     for (const auto& o : outputs_) {
-      o->take(scanned);
+      o->take(scanned, run_.progress());
       upper += o->primal;
       lower += o->dual;
     }

@@ -39,9 +39,9 @@ BandOutput::BandOutput(const ScanProblem& problem, std::int32_t output, std::siz
   if (p_.sample().one_class()) dual = -infinity;
 }
 
-void BandOutput::take(const std::shared_ptr<Scanned>& scanned) {
+void BandOutput::take(const std::shared_ptr<Scanned>& scanned, const Progress& progress) {
   if (best != nullptr && rows_.too_many(scanned->question.bag_bytes)) forget();
-  rows_.take(scanned->answer.bag(output_));
+  rows_.take(scanned->answer.bag(output_), progress);
   a_.resize(rows_.size(), std::numeric_limits<double>::quiet_NaN());
   const double value = scanned->check.primal(output_);
   if (p_.sample().one_class()) dual = std::max(dual, scanned->check.dual(output_));

@@ -37,7 +37,7 @@ class BandOutput {
   BandOutput(const ScanProblem& problem, std::int32_t output, std::size_t columns, double constant);
 
   /// The rows that the scan brought; its weights are the best ones unless P rose there.
-  void take(const std::shared_ptr<Scanned>& scanned);
+  void take(const std::shared_ptr<Scanned>& scanned, const Progress& progress);
   /// Solves the model to a gap of its own of at most `wanted` (of P). A gap of `enough` needs no better proof.
   void solve_model(double wanted, double enough, ScanRun& run);
 

@@ -23,13 +23,14 @@ HeldRows::HeldRows(const ScanProblem& problem)
   for (const std::uint64_t identity : problem.sample_identity) ++copies_[identity];
 }
 
-void HeldRows::take(Bag& bag) {
+void HeldRows::take(Bag& bag, const Progress& progress) {
   bag.sort();
   std::unordered_map<std::uint64_t, std::int64_t> seen;
   seen.reserve(static_cast<std::size_t>(bag.rows()));
   copies_.reserve(copies_.size() + static_cast<std::size_t>(bag.rows()));
   for (std::int64_t i = 0; i < bag.rows(); ++i) {
     const KeptRow row = bag.row(i);
+    progress.work(16.0 * row.x.count + 64);  // its bytes are hashed and copied
     const std::uint64_t identity = row_identity(row);
     std::int64_t& known = copies_[identity];
     if (++seen[identity] <= known) continue;

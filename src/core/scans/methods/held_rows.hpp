@@ -16,7 +16,7 @@ class HeldRows {
 
   /// The rows of a bag that are not here yet come behind the others. A row of the same bytes may be one that is here or
   /// another one: of those in two bags the more are distinct rows.
-  void take(Bag& bag);
+  void take(Bag& bag, const Progress& progress);
   /// There are more rows than should be.
   bool too_many(std::int64_t bag_bytes) const;
   /// Of the rows that bags brought only the half of smallest `distance` stays (one per row, those of the sample too).

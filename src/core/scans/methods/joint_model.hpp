@@ -28,7 +28,7 @@ class JointModel {
   JointModel(const ScanProblem& problem, const Options& options);
 
   /// The rows that a scan brought come into memory.
-  void take(JointScanned& scanned) { held_.take(scanned.answer.bag(0)); }
+  void take(JointScanned& scanned, const Progress& progress) { held_.take(scanned.answer.bag(0), progress); }
   /// So many scans in a row P rose: steps are held back, or less than before. `curvature`: of P/λ along the step, as both its ends tell.
   void hold(int rises, double curvature);
   /// The next iterate, from the best scan so far: the minimum of the model, in which sampled rows that no scan brought stand for others

@@ -97,7 +97,7 @@ ScanSolution JointScans::solve() {
     Question q = question();
     Answer answer = run_.ask(q);
     auto scanned = std::make_unique<JointScanned>(std::move(q), std::move(answer));
-    model_.take(*scanned);
+    model_.take(*scanned, run_.progress());
     const Certificate c = scanned->check.certificate(run_.progress());
     lower = std::max(lower, c.lower);
     const bool rose = best_ != nullptr && !(c.upper < upper);

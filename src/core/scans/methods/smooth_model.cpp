@@ -128,7 +128,7 @@ void SmoothModel::take(const Question& asked, Answer& answer, double value, cons
   const double unit = 1 / (asked.lambda * p_.total_weight);
   if (asked.bag_rows > 0) {
     if (rows_.too_many(asked.bag_bytes)) rows_.forget(Vector(rows_.size(), 0.0));
-    rows_.take(answer.bag(output_));
+    rows_.take(answer.bag(output_), progress);
   }
   const bool rose = !best.empty() && value > primal * (1 + 1e-12);
   if (rose) {  // again and again: by ever larger factors, as nobody knows the size of what is missing
