@@ -76,6 +76,8 @@ problem 'squared' z '{"loss": "squared", "lambda": 0.01}'
 problem 'huber' z '{"loss": "huber", "lambda": 0.01}'
 problem 'absolute' z '{"loss": "absolute", "lambda": 0.01}'
 problem 'poisson' k '{"loss": "poisson", "lambda": 0.01}'
+problem 'softmax, three classes' k '{"loss": "logistic", "lambda": 0.01, "multiclass": "joint"}'
+problem 'Crammer and Singer, three classes, free intercepts' k '{"loss": "hinge", "lambda": 0.01, "multiclass": "joint", "intercept": "free"}'
 
 check_sql() { # check_sql NAME SQL: that it returns t
   local found
@@ -87,6 +89,8 @@ check_sql 'weights' "SELECT abs((s).primal - (m).primal) <= 1e-6 FROM (SELECT tr
 check_sql 'rows with named columns' "SELECT abs((s).primal - (m).primal) <= 1e-6 FROM (SELECT train_margin_from('SELECT t.y AS label, t AS features FROM spread AS t', '{\"loss\": \"logistic\", \"lambda\": 0.01, \"sample_rows\": 500, \"tolerance\": 1e-7, \"include\": [\"z\", \"k\", \"w\", \"s\"]}') AS s OFFSET 0) AS a, (SELECT train_margin(t.y, t, '{\"loss\": \"logistic\", \"lambda\": 0.01, \"tolerance\": 1e-8, \"include\": [\"z\", \"k\", \"w\", \"s\"]}') AS m FROM held AS t OFFSET 0) AS b"
 check_sql 'a path in shared scans' "SELECT bool_and(abs((p).primal - (m).primal) <= 1e-6) AND max((p).iterations) <= 8 FROM unnest(margin_path_from('SELECT y, x FROM spread', '{\"loss\": \"logistic\", \"lambdas\": [0.1, 0.01, 0.001], \"sample_rows\": 500, \"tolerance\": 1e-7}')) AS p, LATERAL (SELECT train_margin(y, x, jsonb_build_object('loss', 'logistic', 'lambda', (p).lambda, 'tolerance', 1e-8)) AS m FROM held OFFSET 0) AS b"
 check_sql 'cross-validation in shared scans' "SELECT bool_and(abs(t.a - t.b) <= 1e-3) FROM (SELECT (margin_cross_validate_from('SELECT y AS label, x AS features, margin_fold(id, 4) AS fold FROM spread', '{\"loss\": \"logistic\", \"metric\": \"log_loss\", \"lambdas\": [0.1, 0.001], \"sample_rows\": 500, \"tolerance\": 1e-6}')).fold_values AS a OFFSET 0) AS c, (SELECT (margin_cross_validate(y, x, 1, margin_fold(id, 4), '{\"loss\": \"logistic\", \"metric\": \"log_loss\", \"lambdas\": [0.1, 0.001], \"tolerance\": 1e-6}')).fold_values AS b FROM held OFFSET 0) AS d, LATERAL unnest(c.a, d.b) AS t(a, b)"
+check_sql 'one class' "SELECT abs((s).primal - (m).primal) <= 1e-6 AND (s).rows = 20000 FROM (SELECT train_one_class_from('SELECT x FROM spread', '{\"nu\": 0.1, \"sample_rows\": 500, \"tolerance\": 1e-7}') AS s OFFSET 0) AS a, (SELECT train_one_class(x, '{\"nu\": 0.1, \"tolerance\": 1e-8}') AS m FROM held OFFSET 0) AS b"
+check_sql 'a former model as the start' "SELECT abs((s).primal - (m).primal) <= 1e-6 FROM (SELECT train_margin(y, x, '{\"loss\": \"logistic\", \"lambda\": 0.01, \"tolerance\": 1e-8}') AS m FROM held OFFSET 0) AS b, LATERAL (SELECT train_margin_from('SELECT y, x FROM spread', jsonb_build_object('loss', 'logistic', 'lambda', 0.01, 'sample_rows', 500, 'tolerance', 1e-7, 'initial', to_jsonb(m))) AS s OFFSET 0) AS a"
 check_sql 'a join, a filter' "SELECT (s).rows = 10000 FROM (SELECT train_margin_from('SELECT a.y, a.x FROM spread AS a JOIN everywhere AS b USING (id) WHERE b.w = 1', '{\"loss\": \"logistic\", \"lambda\": 0.01, \"sample_rows\": 500}') AS s OFFSET 0) AS a"
 on coordinator -c 'CREATE ROLE reader LOGIN' -c 'GRANT SELECT ON spread TO reader'
 check_sql 'an ordinary role' "SET ROLE reader; SELECT (s).rows = 20000 FROM (SELECT train_margin_from('SELECT y, x FROM spread', '{\"loss\": \"hinge\", \"lambda\": 0.01, \"sample_rows\": 500}') AS s OFFSET 0) AS a"
