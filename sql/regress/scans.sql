@@ -271,11 +271,11 @@ SELECT pg_temp.error_of($$SELECT margin_path_from('SELECT y, x FROM path_rows', 
 SELECT pg_temp.error_of($$SELECT margin_path_from('DELETE FROM path_rows RETURNING y, x', '{"lambdas": [0.1]}')$$);
 
 -- Cross-validation in shared scans, beside the aggregate that holds the rows.
-CREATE FUNCTION pg_temp.folds_of(label text, features text, options jsonb, more text DEFAULT '') RETURNS TABLE (metric text, folds integer, rows bigint, settings integer, close boolean, best integer, same_options boolean) LANGUAGE plpgsql AS $$
+CREATE FUNCTION pg_temp.folds_of(label text, features text, options jsonb, more text DEFAULT '', weight text DEFAULT '1') RETURNS TABLE (metric text, folds integer, rows bigint, settings integer, close boolean, best integer, same_options boolean) LANGUAGE plpgsql AS $$
 DECLARE scanned margin_selection := margin_cross_validate_from(format('SELECT %s AS label, %s AS features, margin_fold(id, 4) AS fold%s FROM path_rows AS p', label, features, more), options || '{"sample_rows": 300, "tolerance": 1e-6}');
 DECLARE held margin_selection;
 BEGIN
-  EXECUTE format('SELECT (v).* FROM (SELECT margin_cross_validate(%s, %s, 1, margin_fold(id, 4), $1) AS v FROM path_rows AS p OFFSET 0) AS s', label, features) INTO held USING (options - 'shard') || '{"tolerance": 1e-6}';
+  EXECUTE format('SELECT (v).* FROM (SELECT margin_cross_validate(%s, %s, %s, margin_fold(id, 4), $1) AS v FROM path_rows AS p OFFSET 0) AS s', label, features, weight) INTO held USING (options - 'shard') || '{"tolerance": 1e-6}';
   metric := (scanned).metric; folds := (scanned).folds; rows := (scanned).rows; settings := cardinality((scanned).means);
   SELECT bool_and(abs(a - b) <= 0.002 * greatest(1, abs(b))) INTO close FROM unnest((scanned).fold_values, (held).fold_values) AS t(a, b);
   best := (scanned).best;
@@ -286,6 +286,18 @@ SELECT * FROM pg_temp.folds_of('y', 'x', '{"loss": "logistic", "metric": "log_lo
 SELECT * FROM pg_temp.folds_of('y', 'x', '{"losses": ["hinge", "squared_hinge"], "lambdas": [1, 0.001]}');
 SELECT * FROM pg_temp.folds_of('z', 'x', '{"loss": "squared", "grid": {"standardize": [true, false]}, "lambdas": [1, 0.001], "shard": "day"}', ', day');
 SELECT * FROM pg_temp.folds_of('y', 'p', '{"loss": "logistic", "metric": "auc", "encoder": "all", "lambdas": [0.1, 0.001], "exclude": ["id", "day", "w", "y", "z", "x"]}');
+-- Losses count by weights, some of which are 0.
+SELECT v.* FROM (VALUES ('y', 'x', '{"loss": "logistic", "metric": "log_loss", "lambdas": [1, 0.001]}'), ('y', 'x', '{"loss": "hinge", "metric": "average_precision", "lambdas": [1, 0.001]}'),
+  ('y::int + (z > 1)::int', 'x', '{"loss": "logistic", "metric": "f1_macro", "lambdas": [0.001]}'), ('z', 'x', '{"loss": "squared", "metric": "r2", "lambdas": [1, 0.001], "shard": "day"}'), ('z + 1e6', 'x', '{"loss": "absolute", "lambdas": [0.1]}'),
+  ('y', 'p', '{"loss": "logistic", "encoder": "all", "lambdas": [0.001], "exclude": ["id", "day", "w", "y", "z", "x"]}')) AS o (label, features, options),
+  LATERAL pg_temp.folds_of(label, features, options::jsonb, ', 0.37 * w * (id % 7)::float8 AS weight, day', '0.37 * w * (id % 7)::float8') AS v;
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2;
+SELECT * FROM pg_temp.folds_of('y', 'x', '{"loss": "logistic", "metric": "brier", "lambdas": [1, 0.001]}', ', w AS weight', 'w');
+RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size; RESET max_parallel_workers_per_gather;
+SELECT (c).folds, (c).rows, (c).fold_values[1:1][2:2] AS second_fold FROM (SELECT margin_cross_validate_from('SELECT y AS label, x AS features, (day <> 1)::int AS weight, day AS fold FROM path_rows', '{"lambdas": [0.1], "sample_rows": 300}') AS c OFFSET 0) AS s;
+SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, nullif(w, 2) AS weight, day AS fold FROM path_rows', '{"lambdas": [0.1]}')$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, w - 2 AS weight, day AS fold FROM path_rows WHERE id = 1 OR id % 2 = 0', '{"lambdas": [0.1]}')$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, 0 AS weight, day AS fold FROM path_rows', '{"lambdas": [0.1], "sample_rows": 300}')$$);
 SELECT (c).means IS NOT NULL AS measured, (c).fold_values[1:1][1:1] AS first_fold FROM (SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', '{"lambdas": [0.1], "split": "forward"}') AS c OFFSET 0) AS s;
 SELECT (c).rows, (c).skipped FROM (SELECT margin_cross_validate_from('SELECT CASE WHEN id > 8 THEN y END AS label, x AS features, day AS fold FROM path_rows', '{"lambdas": [0.1], "sample_rows": 300}') AS c OFFSET 0) AS s;
 SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows WHERE false', '{"lambdas": [0.1]}') IS NULL AS no_rows;
@@ -296,7 +308,6 @@ SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, 
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, id AS fold FROM path_rows', '{"lambdas": [0.1]}')$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', '{"lambdas": [0.1], "shard": "fold"}')$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, y::integer AS fold FROM path_rows', '{"lambdas": [0.1], "sample_rows": 300}')$$);
-SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, w AS weight, day AS fold FROM path_rows', '{"lambdas": [0.1]}')$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', '{"loss": "hinge"}')$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', '{"lambdas": [0.1], "predictions": true}')$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', '{"lambdas": [0.1], "folds": 3}')$$);

@@ -121,7 +121,7 @@ std::optional<double> Validation::constant(const std::vector<Judgement>& judged)
   for (const Judgement& j : judged) {
     const auto k = static_cast<std::size_t>(j.classes->classes());
     std::vector<double>& own = rows.emplace_back(k, 0.0);
-    for (std::size_t cell = 0; cell < k * k; ++cell) own[cell / k] += static_cast<double>(j.classes->confusion()[cell]);
+    for (std::size_t cell = 0; cell < k * k; ++cell) own[cell / k] += j.classes->confusion()[cell];
   }
   SettingScore score{};
   for (std::size_t f = 0; f < rows.size(); ++f) {
@@ -157,8 +157,6 @@ void Validation::judge(std::vector<Model> models, const Progress& progress) {
     for (std::size_t k = begin; k < end; ++k) {
       const Judgement& j = judged[k - begin];
       SettingScore& setting = s.settings[k / trained];
-      const std::int64_t rows = j.classes.has_value() ? j.classes->rows() : j.targets.rows();
-      if (rows == 0) continue;
       setting.folds[static_cast<std::size_t>(folds[k - begin])] =
           j.classes.has_value()
               ? metric_value(*j.classes, options_.metric)
@@ -168,7 +166,7 @@ void Validation::judge(std::vector<Model> models, const Progress& progress) {
     const std::vector<Judgement> first(judged.begin(), judged.begin() + static_cast<std::ptrdiff_t>(trained));
     s.constant = constant(first);
     const Judgement& j = first.back();
-    out_.rows = rows_of_last + (j.classes.has_value() ? j.classes->rows() : j.targets.rows());
+    out_.rows = rows_of_last + j.rows;
     out_.skipped = skipped_of_last + j.skipped;
   }
 }

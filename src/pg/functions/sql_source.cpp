@@ -202,7 +202,7 @@ std::vector<Judgement> SqlSource::judge(const std::vector<Model>& models, const 
     // As the rows saw it.
     const Model model = decoded(asked[k]);
     const Options options = settings_of(model);
-    found.push_back(ModelFigures(model, options).judgement(answers[k]));
+    found.push_back(ModelFigures(model, options, statement_.weighted()).judgement(answers[k]));
   }
   tell(answers.front().rows(), start);
   return found;
