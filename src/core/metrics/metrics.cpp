@@ -11,28 +11,12 @@
 namespace margin {
 
 namespace {
+constexpr double rounding = 1e-9;  // of sums of weights, in whatever order
+
 template <class Count>
 std::optional<double> ratio(Count part, Count whole) {
   if (!(whole > 0)) return std::nullopt;
   return static_cast<double>(part) / static_cast<double>(whole);
-}
-
-/// By more than the order of sums makes.
-template <class Count>
-bool exceeds(Count part, Count whole) {
-  return !(static_cast<double>(part) <= (1 + 1e-9) * static_cast<double>(whole));
-}
-
-/// Nothing where some are negative, or together more than a double counts exactly, or holds at all.
-template <class Count>
-std::optional<Count> sum_of(const std::vector<Count>& counts) {
-  constexpr double most = std::is_floating_point_v<Count> ? std::numeric_limits<double>::max() : 0x1p53;
-  Count sum = 0;
-  for (const Count count : counts) {
-    if (!(count >= 0) || !(static_cast<double>(sum) + static_cast<double>(count) <= most)) return std::nullopt;
-    sum += count;
-  }
-  return sum;
 }
 }  // namespace
 
@@ -97,10 +81,16 @@ RowMetrics CountingMetrics<Count>::measure(std::int32_t label, std::int32_t pred
 template <class Count>
 bool CountingMetrics<Count>::merge(const Sums& sums) {
   if (sums.confusion.size() != confusion_.size() || sums.ranks.size() != ranks_.size() || sums.rows < 0) return false;
-  const std::optional<Count> all = sum_of(sums.confusion), ranked = sum_of(sums.ranks);
-  if (!all.has_value() || !ranked.has_value() || exceeds(*ranked, *all)) return false;
-  const auto is_all = [&](Count sum) { return !exceeds(sum, *all) && !exceeds(*all, sum); };
-  if (!is_all(sums.sketches[0].count() + sums.sketches[1].count())) return false;
+  const auto sum_of = [](const std::vector<Count>& counts) {
+    double sum = 0;
+    for (const Count c : counts) sum += c >= 0 ? static_cast<double>(c) : std::numeric_limits<double>::quiet_NaN();
+    return sum;
+  };
+  const double all = sum_of(sums.confusion);
+  const auto is_all = [=](double sum) { return std::fabs(sum - all) <= rounding * all; };  // not of an infinite one
+  if (!is_all(static_cast<double>(sums.sketches[0].count() + sums.sketches[1].count())) ||
+      !(sum_of(sums.ranks) <= (1 + rounding) * all))
+    return false;
   if (reliability_.has_value()) {
     Count weight = 0;
     for (std::size_t b = 0; b < Reliability::bins; ++b) {
@@ -108,10 +98,10 @@ bool CountingMetrics<Count>::merge(const Sums& sums) {
       if (!reliability_->add_bin(b, bin.rows, bin.hits, bin.probabilities)) return false;
       weight += bin.rows;
     }
-    if (!is_all(weight)) return false;
+    if (!is_all(static_cast<double>(weight))) return false;
   }
   rows_ += sums.rows;
-  weight_ += *all;
+  weight_ += static_cast<Count>(all);
   log_loss_ += sums.log_loss;
   brier_ += sums.brier;
   for (std::size_t i = 0; i < confusion_.size(); ++i) confusion_[i] += sums.confusion[i];
@@ -298,7 +288,7 @@ void CountingReliability<Count>::add(double probability, bool hit, Count weight)
 
 template <class Count>
 bool CountingReliability<Count>::add_bin(std::size_t bin, Count rows, Count hits, double sum) {
-  if (!(rows >= 0) || !(hits >= 0) || exceeds(hits, rows)) return false;
+  if (!(rows >= 0 && hits >= 0 && hits <= (1 + rounding) * static_cast<double>(rows))) return false;
   rows_[bin] += rows;
   hits_[bin] += std::min(hits, rows);
   sums_[bin] += sum;
