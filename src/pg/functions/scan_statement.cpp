@@ -101,7 +101,7 @@ ScanCall ScanStatement::judging_call(const std::vector<Datum>& models, const std
   ScanCall c = call(models, tests);
   std::vector<Oid> arguments{model_type_, ANYOID, ANYOID};
   if (c.weight > 0) arguments.push_back(FLOAT8OID);
-  c.term = own_function(function_, "margin_term", arguments);
+  c.term = own_function(function_, c.weight > 0 ? "_margin_term" : "margin_term", arguments);
   c.constant_type = model_type_;
   c.encode = InvalidOid;
   c.columns = nullptr;
