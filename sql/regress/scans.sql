@@ -313,6 +313,41 @@ SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, 
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', '{"lambdas": [0.1], "folds": 3}')$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', NULL)$$);
 
+-- Calibration: the weights of a training without, and probabilities that agree with what was seen, as those of rows in memory.
+CREATE TEMP TABLE calibrated AS SELECT kind, label, loss, o, train_margin_from(format('SELECT %s AS label, x AS features, w AS weight, margin_fold(id, 4) AS fold FROM path_rows', label), o || '{"sample_rows": 300}') AS m
+  FROM (VALUES ('platt', 'y', 'squared_hinge'), ('isotonic', 'y', 'hinge'), ('platt', 'y::int + (z > 1)::int', 'logistic'), ('isotonic', 'y::int + (z > 1)::int', 'squared_hinge')) AS v (kind, label, loss),
+       LATERAL (SELECT margin_options(lambda => 0.01, loss => loss, calibration => kind, tolerance => 1e-6) AS o) AS s;
+CREATE FUNCTION pg_temp.beside_held(label text, o jsonb, m margin_model) RETURNS TABLE (status text, few_scans boolean, same_weights boolean, same_map_size boolean, near boolean) LANGUAGE plpgsql AS $$
+DECLARE held margin_model; plain margin_model; a margin_evaluation; b margin_evaluation;
+BEGIN
+  EXECUTE format('SELECT (v).* FROM (SELECT train_margin(%s, x, w, $1) AS v FROM path_rows OFFSET 0) AS s', label) INTO held USING o;
+  plain := train_margin_from(format('SELECT %s AS label, x AS features, w AS weight FROM path_rows', label), o - 'calibration' || '{"sample_rows": 300}');
+  EXECUTE format('SELECT (v).* FROM (SELECT margin_evaluate($1, %s, x, w) AS v FROM path_rows OFFSET 0) AS s', label) INTO a USING m;
+  EXECUTE format('SELECT (v).* FROM (SELECT margin_evaluate($1, %s, x, w) AS v FROM path_rows OFFSET 0) AS s', label) INTO b USING held;
+  status := m.status; few_scans := m.iterations <= 9; same_weights := m.weights = plain.weights AND m.iterations = plain.iterations;
+  same_map_size := o->>'calibration' = 'isotonic' OR array_dims(m.calibration) = array_dims(held.calibration);
+  near := abs(a.log_loss - b.log_loss) < 0.01;
+  RETURN NEXT;
+END $$;
+SELECT kind, loss, (m).classes, (b).* FROM calibrated, LATERAL pg_temp.beside_held(label, o, m) AS b ORDER BY kind, loss;
+SELECT (p).lambda, abs((p).calibration[1][1] / (one.m).calibration[1][1] - 1) < 1e-4 AS same_as_of_one_hundredth FROM unnest(margin_path_from('SELECT y AS label, x AS features, w AS weight, margin_fold(id, 4) AS fold FROM path_rows',
+    '{"lambdas": [0.1, 0.01], "loss": "squared_hinge", "calibration": "platt", "tolerance": 1e-6, "sample_rows": 300}')) AS p, (SELECT m FROM calibrated WHERE kind = 'platt' AND label = 'y') AS one;
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2;
+SELECT bool_and(abs(a - b) < 1e-6) AS same_in_parallel FROM (SELECT (train_margin_from('SELECT y AS label, x AS features, w AS weight, margin_fold(id, 4) AS fold FROM path_rows', o || '{"sample_rows": 300}')).calibration AS c, (m).calibration AS d
+  FROM calibrated WHERE kind = 'platt' AND label = 'y' OFFSET 0) AS s, LATERAL unnest(c, d) AS t(a, b);
+RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size; RESET max_parallel_workers_per_gather;
+SELECT array_dims((m).calibration), margin_probability(m, '{"s": 1}'::jsonb) > 0.9 AS probable FROM (SELECT train_margin_from('SELECT y AS label, p AS features, margin_fold(id, 4) AS fold FROM path_rows AS p', '{"lambda": 0.01, "calibration": "platt", "include": ["s"], "sample_rows": 300}') AS m OFFSET 0) AS s;
+SELECT margin_scan_query('SELECT y, x, day AS fold FROM path_rows', '{"lambda": 0.01, "calibration": "platt"}') LIKE '%r.weight%' AS takes_the_fold_for_a_weight;
+SELECT train_margin_from('SELECT y AS label, x AS features, day AS fold FROM path_rows WHERE false', '{"lambda": 0.01, "calibration": "platt"}') IS NULL AS no_rows;
+SELECT pg_temp.error_of(format('SELECT train_margin_from(%L, %L)', 'SELECT y AS label, x AS features' || more || ' FROM path_rows', '{"lambda": 0.01, "calibration": "platt", "sample_rows": 300}'::jsonb || o))
+  FROM (VALUES ('', '{}'), (', day', '{}'), (', id::bigint AS fold', '{}'), (', nullif(day, 1) AS fold', '{}'), (', 1 AS fold', '{}'), (', id AS fold', '{}'), (', y::int AS fold', '{}'), (', day AS fold', '{"shard": "fold"}'),
+               (', -w AS weight, day AS fold', '{}'), (', nullif(w, 2) AS weight, day AS fold', '{}'), (', day AS fold', '{"calibration": "sigmoid"}'), (', day AS fold', '{"lambda": null}'), (', day AS fold', '{"lambda": 0, "loss": "logistic"}')) AS v (more, options),
+       LATERAL (SELECT options::jsonb AS o) AS s;
+SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT z AS label, x AS features, day AS fold FROM path_rows', '{"lambda": 0.01, "loss": "squared", "calibration": "platt"}')$$);
+SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT CASE WHEN day = 0 AND z > 1 THEN ''rare'' ELSE y::text END AS label, x AS features, day AS fold FROM path_rows', '{"lambda": 0.01, "calibration": "platt", "sample_rows": 300}')$$);
+SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT id % 40 AS label, x AS features, id / 40 % 2 AS fold FROM path_rows', '{"lambda": 0.1, "loss": "squared_hinge", "tolerance": 0.1, "calibration": "platt"}')$$);
+DROP TABLE calibrated;
+
 -- Least squares and maximum likelihood: the optimum of rows in memory, its regression table.
 CREATE TEMP TABLE likelihoods AS SELECT loss, label, train_margin_from(format('SELECT %s AS label, x AS features, w AS weight FROM path_rows', label),
     jsonb_build_object('lambda', 0, 'loss', loss, 'sample_rows', 300)) AS m FROM (VALUES ('squared', 'z'), ('logistic', 'y'), ('poisson', '(id % 4)')) AS v (loss, label);

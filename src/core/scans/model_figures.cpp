@@ -94,7 +94,9 @@ ModelFigures::ModelFigures(const Model& model, const Options& options, bool weig
     reductions_ += model.probabilistic() ? "+++" : "+";
     // The confusion matrix; the ranks; then, per bin of the reliability, rows, hits and the sum of probabilities.
     form.cells = k * k + classes_->ranks() + (model.probabilistic() ? static_cast<std::int32_t>(3 * bins) : 0);
-    form.sketches = 2;
+    const bool of_outputs = calibrated_later() && model.outputs() > 1 && model.outputs() <= most_calibrated;
+    points_.resize(of_outputs ? 1 + scores_.size() : 1);  // the two of a single output are the metrics' own
+    form.sketches = 2 * static_cast<std::int32_t>(points_.size());
   }
   form.question = identity(model, options, weighted);
   form.reductions = reductions_;
@@ -103,7 +105,7 @@ ModelFigures::ModelFigures(const Model& model, const Options& options, bool weig
   skipped_.skipped = true;
   for (Term* const t : {&term_, &skipped_}) t->numbers = numbers_.data();
   term_.cells = cells_;
-  term_.points = point_;
+  term_.points = points_.data();
 }
 
 const Term& ModelFigures::skipped() {
@@ -154,8 +156,10 @@ const Term& ModelFigures::term(const Row& x, std::int32_t label, double memory_l
     if (row.hit) *cell++ = {bin + 1, weight};
   }
   term_.cell_count = static_cast<std::int32_t>(cell - cells_);
-  point_[0] = {row.sketch, row.score};
-  term_.point_count = 1;
+  points_[0] = {row.sketch, row.score};
+  for (std::size_t o = 0; o + 1 < points_.size(); ++o)
+    points_[o + 1] = {static_cast<std::int64_t>(2 * o + (static_cast<std::size_t>(label) == o ? 3 : 2)), scores_[o]};
+  term_.point_count = static_cast<std::int32_t>(points_.size());
   return term_;
 }
 
@@ -191,7 +195,7 @@ void ModelFigures::require_own(const Answer& answer) const {
   if (answer.empty() || answer.question() != term_.form.question)
     throw Error(ErrorKind::invalid_value, "the margin_state is of another model, or of a question",
                 "Sum up the terms of this very model: margin_sum(margin_term(model, label, features)).");
-  if (answer.reductions() != reductions_ || (classes_.has_value() && answer.sketches().size() != 2))
+  if (answer.reductions() != reductions_ || (classes_.has_value() && answer.sketches().size() != 2 * points_.size()))
     throw foreign("its parts are different");
 }
 
@@ -286,6 +290,8 @@ Judgement ModelFigures::judgement(const Answer& answer) const {
     j.targets = regression(answer);
   else
     j.classes = classification(answer);
+  if (classes_.has_value() && calibrated_later())
+    j.scores.assign(answer.sketches().begin() + (points_.size() > 1 ? 2 : 0), answer.sketches().end());
   return j;
 }
 

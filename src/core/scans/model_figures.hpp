@@ -15,6 +15,9 @@
 
 namespace margin {
 
+/// Outputs that a model may be calibrated of, each with two sketches behind those of the margins.
+constexpr std::int32_t most_calibrated = most_sketches / 2 - 1;
+
 class ModelFigures {
  public:
   /// `model` and `options`, those it was trained with, are kept by reference. Throws Error(limit_exceeded): more classes
@@ -37,6 +40,8 @@ class ModelFigures {
   WeightedMetrics classification(const Answer& answer) const;
   RegressionMetrics regression(const Answer& answer) const;
   Judgement judgement(const Answer& answer) const;
+  /// The model is to be calibrated: sums have the scores of each output.
+  bool calibrated_later() const { return options_.calibration != Calibrate::none && model_.calibration.empty(); }
   bool weighted() const { return weighted_; }
   /// Whether the answer is that of rows with weights, or nobody's.
   static bool weighted(const Model& model, const Options& options, const Answer& answer);
@@ -78,7 +83,8 @@ class ModelFigures {
   std::size_t first_;              // number of the metrics
   std::string reductions_;
   std::vector<double> row_, numbers_, scores_, odds_;
-  Entry cells_[5], point_[1];
+  Entry cells_[5];
+  std::vector<Entry> points_;  // of the scores: for the metrics, then of each output
   Term term_, skipped_;
 };
 

@@ -41,6 +41,8 @@ struct Judgement {
   std::optional<WeightedMetrics> classes;
   RegressionMetrics targets;
   std::int64_t rows = 0, skipped = 0;  ///< rows of weight 0 as well
+  std::vector<WeightedSketch>
+      scores;  ///< of a model that is to be calibrated: of each output those of the other rows, then its own
 };
 
 class RowSource {
