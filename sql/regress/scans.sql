@@ -338,6 +338,7 @@ SELECT bool_and(abs(a - b) < 1e-6) AS same_in_parallel FROM (SELECT (train_margi
 RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size; RESET max_parallel_workers_per_gather;
 SELECT array_dims((m).calibration), margin_probability(m, '{"s": 1}'::jsonb) > 0.9 AS probable FROM (SELECT train_margin_from('SELECT y AS label, p AS features, margin_fold(id, 4) AS fold FROM path_rows AS p', '{"lambda": 0.01, "calibration": "platt", "include": ["s"], "sample_rows": 300}') AS m OFFSET 0) AS s;
 SELECT margin_scan_query('SELECT y, x, day AS fold FROM path_rows', '{"lambda": 0.01, "calibration": "platt"}') LIKE '%r.weight%' AS takes_the_fold_for_a_weight;
+SELECT (a).weights = (b).weights AS is_no_weight FROM (SELECT train_margin_from('SELECT y, x, day AS fold FROM path_rows', '{"lambda": 0.01}') AS a, train_margin_from('SELECT y, x FROM path_rows', '{"lambda": 0.01}') AS b OFFSET 0) AS s;
 SELECT train_margin_from('SELECT y AS label, x AS features, day AS fold FROM path_rows WHERE false', '{"lambda": 0.01, "calibration": "platt"}') IS NULL AS no_rows;
 SELECT pg_temp.error_of(format('SELECT train_margin_from(%L, %L)', 'SELECT y AS label, x AS features' || more || ' FROM path_rows', '{"lambda": 0.01, "calibration": "platt", "sample_rows": 300}'::jsonb || o))
   FROM (VALUES ('', '{}'), (', day', '{}'), (', id::bigint AS fold', '{}'), (', nullif(day, 1) AS fold', '{}'), (', 1 AS fold', '{}'), (', id AS fold', '{}'), (', y::int AS fold', '{}'), (', day AS fold', '{"shard": "fold"}'),
