@@ -506,6 +506,10 @@ CREATE FUNCTION margin_term(model margin_model, label "any", features "any") RET
 COMMENT ON FUNCTION margin_term(margin_model, "any", "any")
   IS 'what a row adds to the figures of a model: for margin_verify, margin_evaluate and the charts of the sum';
 
+CREATE FUNCTION _margin_term(model margin_model, label "any", features "any", weight float8) RETURNS margin_term
+  AS 'MODULE_PATHNAME', 'margin_term_of_model' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION _margin_term(margin_model, "any", "any", float8) IS 'part of the functions margin_cross_validate_from and train_margin_from: what a weighted row adds to the figures of a model';
+
 CREATE FUNCTION _margin_sum_step(margin_state, margin_term) RETURNS margin_state
   AS 'MODULE_PATHNAME', 'margin_sum_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION _margin_sum_step(margin_state, margin_term) IS 'part of the aggregate margin_sum: a state with one more term';

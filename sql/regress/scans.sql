@@ -271,11 +271,11 @@ SELECT pg_temp.error_of($$SELECT margin_path_from('SELECT y, x FROM path_rows', 
 SELECT pg_temp.error_of($$SELECT margin_path_from('DELETE FROM path_rows RETURNING y, x', '{"lambdas": [0.1]}')$$);
 
 -- Cross-validation in shared scans, beside the aggregate that holds the rows.
-CREATE FUNCTION pg_temp.folds_of(label text, features text, options jsonb, more text DEFAULT '') RETURNS TABLE (metric text, folds integer, rows bigint, settings integer, close boolean, best integer, same_options boolean) LANGUAGE plpgsql AS $$
+CREATE FUNCTION pg_temp.folds_of(label text, features text, options jsonb, more text DEFAULT '', weight text DEFAULT '1') RETURNS TABLE (metric text, folds integer, rows bigint, settings integer, close boolean, best integer, same_options boolean) LANGUAGE plpgsql AS $$
 DECLARE scanned margin_selection := margin_cross_validate_from(format('SELECT %s AS label, %s AS features, margin_fold(id, 4) AS fold%s FROM path_rows AS p', label, features, more), options || '{"sample_rows": 300, "tolerance": 1e-6}');
 DECLARE held margin_selection;
 BEGIN
-  EXECUTE format('SELECT (v).* FROM (SELECT margin_cross_validate(%s, %s, 1, margin_fold(id, 4), $1) AS v FROM path_rows AS p OFFSET 0) AS s', label, features) INTO held USING (options - 'shard') || '{"tolerance": 1e-6}';
+  EXECUTE format('SELECT (v).* FROM (SELECT margin_cross_validate(%s, %s, %s, margin_fold(id, 4), $1) AS v FROM path_rows AS p OFFSET 0) AS s', label, features, weight) INTO held USING (options - 'shard') || '{"tolerance": 1e-6}';
   metric := (scanned).metric; folds := (scanned).folds; rows := (scanned).rows; settings := cardinality((scanned).means);
   SELECT bool_and(abs(a - b) <= 0.002 * greatest(1, abs(b))) INTO close FROM unnest((scanned).fold_values, (held).fold_values) AS t(a, b);
   best := (scanned).best;
@@ -286,6 +286,18 @@ SELECT * FROM pg_temp.folds_of('y', 'x', '{"loss": "logistic", "metric": "log_lo
 SELECT * FROM pg_temp.folds_of('y', 'x', '{"losses": ["hinge", "squared_hinge"], "lambdas": [1, 0.001]}');
 SELECT * FROM pg_temp.folds_of('z', 'x', '{"loss": "squared", "grid": {"standardize": [true, false]}, "lambdas": [1, 0.001], "shard": "day"}', ', day');
 SELECT * FROM pg_temp.folds_of('y', 'p', '{"loss": "logistic", "metric": "auc", "encoder": "all", "lambdas": [0.1, 0.001], "exclude": ["id", "day", "w", "y", "z", "x"]}');
+-- Losses count by weights, some of which are 0.
+SELECT v.* FROM (VALUES ('y', 'x', '{"loss": "logistic", "metric": "log_loss", "lambdas": [1, 0.001]}'), ('y', 'x', '{"loss": "hinge", "metric": "average_precision", "lambdas": [1, 0.001]}'),
+  ('y::int + (z > 1)::int', 'x', '{"loss": "logistic", "metric": "f1_macro", "lambdas": [0.001]}'), ('z', 'x', '{"loss": "squared", "metric": "r2", "lambdas": [1, 0.001], "shard": "day"}'), ('z + 1e6', 'x', '{"loss": "absolute", "lambdas": [0.1]}'),
+  ('y', 'p', '{"loss": "logistic", "encoder": "all", "lambdas": [0.001], "exclude": ["id", "day", "w", "y", "z", "x"]}')) AS o (label, features, options),
+  LATERAL pg_temp.folds_of(label, features, options::jsonb, ', 0.37 * w * (id % 7)::float8 AS weight, day', '0.37 * w * (id % 7)::float8') AS v;
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2;
+SELECT * FROM pg_temp.folds_of('y', 'x', '{"loss": "logistic", "metric": "brier", "lambdas": [1, 0.001]}', ', w AS weight', 'w');
+RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size; RESET max_parallel_workers_per_gather;
+SELECT (c).folds, (c).rows, (c).fold_values[1:1][2:2] AS second_fold FROM (SELECT margin_cross_validate_from('SELECT y AS label, x AS features, (day <> 1)::int AS weight, day AS fold FROM path_rows', '{"lambdas": [0.1], "sample_rows": 300}') AS c OFFSET 0) AS s;
+SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, nullif(w, 2) AS weight, day AS fold FROM path_rows', '{"lambdas": [0.1]}')$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, w - 2 AS weight, day AS fold FROM path_rows WHERE id = 1 OR id % 2 = 0', '{"lambdas": [0.1]}')$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, 0 AS weight, day AS fold FROM path_rows', '{"lambdas": [0.1], "sample_rows": 300}')$$);
 SELECT (c).means IS NOT NULL AS measured, (c).fold_values[1:1][1:1] AS first_fold FROM (SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', '{"lambdas": [0.1], "split": "forward"}') AS c OFFSET 0) AS s;
 SELECT (c).rows, (c).skipped FROM (SELECT margin_cross_validate_from('SELECT CASE WHEN id > 8 THEN y END AS label, x AS features, day AS fold FROM path_rows', '{"lambdas": [0.1], "sample_rows": 300}') AS c OFFSET 0) AS s;
 SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows WHERE false', '{"lambdas": [0.1]}') IS NULL AS no_rows;
@@ -296,11 +308,46 @@ SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, 
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, id AS fold FROM path_rows', '{"lambdas": [0.1]}')$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', '{"lambdas": [0.1], "shard": "fold"}')$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, y::integer AS fold FROM path_rows', '{"lambdas": [0.1], "sample_rows": 300}')$$);
-SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, w AS weight, day AS fold FROM path_rows', '{"lambdas": [0.1]}')$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', '{"loss": "hinge"}')$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', '{"lambdas": [0.1], "predictions": true}')$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', '{"lambdas": [0.1], "folds": 3}')$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate_from('SELECT y AS label, x AS features, day AS fold FROM path_rows', NULL)$$);
+
+-- Calibration: the weights of a training without, and probabilities that agree with what was seen, as those of rows in memory.
+CREATE TEMP TABLE calibrated AS SELECT kind, label, loss, o, train_margin_from(format('SELECT %s AS label, x AS features, w AS weight, margin_fold(id, 4) AS fold FROM path_rows', label), o || '{"sample_rows": 300}') AS m
+  FROM (VALUES ('platt', 'y', 'squared_hinge'), ('isotonic', 'y', 'hinge'), ('platt', 'y::int + (z > 1)::int', 'logistic'), ('isotonic', 'y::int + (z > 1)::int', 'squared_hinge')) AS v (kind, label, loss),
+       LATERAL (SELECT margin_options(lambda => 0.01, loss => loss, calibration => kind, tolerance => 1e-6) AS o) AS s;
+CREATE FUNCTION pg_temp.beside_held(label text, o jsonb, m margin_model) RETURNS TABLE (status text, few_scans boolean, same_weights boolean, same_map_size boolean, near boolean) LANGUAGE plpgsql AS $$
+DECLARE held margin_model; plain margin_model; a margin_evaluation; b margin_evaluation;
+BEGIN
+  EXECUTE format('SELECT (v).* FROM (SELECT train_margin(%s, x, w, $1) AS v FROM path_rows OFFSET 0) AS s', label) INTO held USING o;
+  plain := train_margin_from(format('SELECT %s AS label, x AS features, w AS weight FROM path_rows', label), o - 'calibration' || '{"sample_rows": 300}');
+  EXECUTE format('SELECT (v).* FROM (SELECT margin_evaluate($1, %s, x, w) AS v FROM path_rows OFFSET 0) AS s', label) INTO a USING m;
+  EXECUTE format('SELECT (v).* FROM (SELECT margin_evaluate($1, %s, x, w) AS v FROM path_rows OFFSET 0) AS s', label) INTO b USING held;
+  status := m.status; few_scans := m.iterations <= 9; same_weights := m.weights = plain.weights AND m.iterations = plain.iterations;
+  same_map_size := o->>'calibration' = 'isotonic' OR array_dims(m.calibration) = array_dims(held.calibration);
+  near := abs(a.log_loss - b.log_loss) < 0.01;
+  RETURN NEXT;
+END $$;
+SELECT kind, loss, (m).classes, (b).* FROM calibrated, LATERAL pg_temp.beside_held(label, o, m) AS b ORDER BY kind, loss;
+SELECT (p).lambda, abs((p).calibration[1][1] / (one.m).calibration[1][1] - 1) < 1e-4 AS same_as_of_one_hundredth FROM unnest(margin_path_from('SELECT y AS label, x AS features, w AS weight, margin_fold(id, 4) AS fold FROM path_rows',
+    '{"lambdas": [0.1, 0.01], "loss": "squared_hinge", "calibration": "platt", "tolerance": 1e-6, "sample_rows": 300}')) AS p, (SELECT m FROM calibrated WHERE kind = 'platt' AND label = 'y') AS one;
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2;
+SELECT bool_and(abs(a - b) < 1e-6) AS same_in_parallel FROM (SELECT (train_margin_from('SELECT y AS label, x AS features, w AS weight, margin_fold(id, 4) AS fold FROM path_rows', o || '{"sample_rows": 300}')).calibration AS c, (m).calibration AS d
+  FROM calibrated WHERE kind = 'platt' AND label = 'y' OFFSET 0) AS s, LATERAL unnest(c, d) AS t(a, b);
+RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size; RESET max_parallel_workers_per_gather;
+SELECT array_dims((m).calibration), margin_probability(m, '{"s": 1}'::jsonb) > 0.9 AS probable FROM (SELECT train_margin_from('SELECT y AS label, p AS features, margin_fold(id, 4) AS fold FROM path_rows AS p', '{"lambda": 0.01, "calibration": "platt", "include": ["s"], "sample_rows": 300}') AS m OFFSET 0) AS s;
+SELECT margin_scan_query('SELECT y, x, day AS fold FROM path_rows', '{"lambda": 0.01, "calibration": "platt"}') LIKE '%r.weight%' AS takes_the_fold_for_a_weight;
+SELECT (a).weights = (b).weights AS is_no_weight FROM (SELECT train_margin_from('SELECT y, x, day AS fold FROM path_rows', '{"lambda": 0.01}') AS a, train_margin_from('SELECT y, x FROM path_rows', '{"lambda": 0.01}') AS b OFFSET 0) AS s;
+SELECT train_margin_from('SELECT y AS label, x AS features, day AS fold FROM path_rows WHERE false', '{"lambda": 0.01, "calibration": "platt"}') IS NULL AS no_rows;
+SELECT pg_temp.error_of(format('SELECT train_margin_from(%L, %L)', 'SELECT y AS label, x AS features' || more || ' FROM path_rows', '{"lambda": 0.01, "calibration": "platt", "sample_rows": 300}'::jsonb || o))
+  FROM (VALUES ('', '{}'), (', day', '{}'), (', id::bigint AS fold', '{}'), (', nullif(day, 1) AS fold', '{}'), (', 1 AS fold', '{}'), (', id AS fold', '{}'), (', y::int AS fold', '{}'), (', day AS fold', '{"shard": "fold"}'),
+               (', -w AS weight, day AS fold', '{}'), (', nullif(w, 2) AS weight, day AS fold', '{}'), (', day AS fold', '{"calibration": "sigmoid"}'), (', day AS fold', '{"lambda": null}'), (', day AS fold', '{"lambda": 0, "loss": "logistic"}')) AS v (more, options),
+       LATERAL (SELECT options::jsonb AS o) AS s;
+SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT z AS label, x AS features, day AS fold FROM path_rows', '{"lambda": 0.01, "loss": "squared", "calibration": "platt"}')$$);
+SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT CASE WHEN day = 0 AND z > 1 THEN ''rare'' ELSE y::text END AS label, x AS features, day AS fold FROM path_rows', '{"lambda": 0.01, "calibration": "platt", "sample_rows": 300}')$$);
+SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT id % 40 AS label, x AS features, id / 40 % 2 AS fold FROM path_rows', '{"lambda": 0.1, "loss": "squared_hinge", "tolerance": 0.1, "calibration": "platt"}')$$);
+DROP TABLE calibrated;
 
 -- Least squares and maximum likelihood: the optimum of rows in memory, its regression table.
 CREATE TEMP TABLE likelihoods AS SELECT loss, label, train_margin_from(format('SELECT %s AS label, x AS features, w AS weight FROM path_rows', label),

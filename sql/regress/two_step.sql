@@ -64,6 +64,17 @@ SELECT name, count(*), bool_and(regexp_replace(c, '[0-9.]+', '', 'g') = regexp_r
   FROM (SELECT name, margin_reliability(m, two, x) AS c, margin_reliability(m, margin_sum(margin_term(m, two, x))) AS c2
           FROM step_rows, step_models WHERE name IN ('logistic', 'platt') GROUP BY name, m) AS s GROUP BY name ORDER BY name;
 
+-- Rows by their weights, one of which is 0.
+SELECT name, pg_temp.alike(to_jsonb(e) - '{weighted_confusion,f1,precision,recall}'::text[], to_jsonb(margin_evaluate(m, s)) - '{weighted_confusion,f1,precision,recall}'::text[]) AS evaluate, (e).rows, (e).margin_quantiles = (margin_evaluate(m, s)).margin_quantiles AS quantiles,
+       (SELECT bool_and(abs(a - b) < 1e-9) FROM unnest((e).weighted_confusion, (margin_evaluate(m, s)).weighted_confusion) AS c(a, b)) AS confusion, pg_temp.alike(to_jsonb(v), to_jsonb(margin_verify(m, s))) AS verify, h = margin_histogram(m, s) AS histogram
+  FROM (SELECT name, m, margin_evaluate(m, two, x, w) AS e, margin_verify(m, two, x, w) AS v, margin_histogram(m, two, x, w) AS h, margin_sum(_margin_term(m, two, x, w)) AS s
+          FROM (SELECT two, x, (id % 4) * 0.3 AS w FROM step_rows) AS r, step_models WHERE name IN ('hinge', 'platt') GROUP BY name, m) AS t ORDER BY name;
+SELECT (e).rows, (e).weighted_confusion IS NOT NULL AS by_weight, (e).confusion IS NULL AS no_counts FROM (SELECT margin_evaluate(m, margin_sum(_margin_term(m, two, x, 0.5))) AS e FROM step_rows, step_models WHERE name = 'hinge' GROUP BY m) AS s;
+SELECT margin_evaluate(m, margin_sum(_margin_term(m, two, x, 0))) IS NULL AS nothing_counts FROM step_rows, step_models WHERE name = 'hinge' GROUP BY m;
+SELECT pg_temp.error_of($$SELECT margin_sum(CASE WHEN two THEN margin_term(m, two, x) ELSE _margin_term(m, two, x, 1) END) FROM step_rows, step_models WHERE name = 'hinge'$$);
+SELECT pg_temp.error_of($$SELECT _margin_term(m, two, x, -1) FROM step_rows, step_models WHERE name = 'hinge' LIMIT 1$$);
+SELECT pg_temp.error_of($$SELECT _margin_term(m, two, x, NULL) FROM step_rows, step_models WHERE name = 'hinge' LIMIT 1$$);
+
 -- The same in parallel workers, which send states to the leader.
 SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2;
 CREATE OR REPLACE FUNCTION plan_of(statement text) RETURNS SETOF text LANGUAGE plpgsql AS $$  -- the lines that every version words alike

@@ -131,6 +131,7 @@ my @in_turn = (@trainings, $reproducer, $long,
 	q(SELECT train_one_class_from('SELECT x, k FROM points', '{"nu": 0.3, "shard": "k", "sample_rows": 10}')),
 	q(SELECT margin_path_from('SELECT y, x, k FROM points', '{"lambdas": [0.1, 0.01], "loss": "logistic", "shard": "k", "sample_rows": 10}')),
 	q(SELECT margin_cross_validate_from('SELECT y AS label, x AS features, k AS fold FROM points', '{"lambdas": [0.1, 0.01], "loss": "logistic", "sample_rows": 10}')),
+	q(SELECT train_margin_from('SELECT y AS label, x AS features, k AS fold FROM points', '{"lambda": 0.1, "calibration": "isotonic", "sample_rows": 10}')),
 	q(SELECT train_margin_from('SELECT y, p FROM labelled', '{"lambda": 0.1, "loss": "hinge"}')),
 	q(SELECT margin_update(m, true, ARRAY[1, 2, 3, 4]::float8[], false) FROM curved), q(SELECT margin_path(y, x) FROM points), 'SELECT margin_cross_validate(y, x) FROM points',
 	'SELECT margin_fourier(x, 400, 0.1) FROM points', 'SELECT margin_predict(m, x) FROM models, points WHERE models.id IN (2, 3)');

@@ -159,6 +159,20 @@ is($node->safe_psql('postgres', qq{
 	FROM unnest(margin_path_from('SELECT y, x, shard FROM shards', $path)) AS m,
 		LATERAL (SELECT (train_margin_from('SELECT y, x FROM rows', ($path)::jsonb - 'lambdas' - 'shard' || jsonb_build_object('lambda', (m).lambda))).primal AS one) AS own}),
 	't|t', 'two lambdas in the same scans of two servers');
+my $folds = q({"loss": "logistic", "metric": "log_loss", "lambdas": [0.1, 0.001], "tolerance": 1e-6});
+my (undef, $validated, $pulled) = $node->psql('postgres', qq{
+	SELECT (c).rows, (SELECT bool_and(abs(a - b) < 1e-4) FROM unnest((c).fold_values, (held).fold_values) AS t(a, b))
+	FROM margin_cross_validate_from('SELECT y AS label, x AS features, 0.3 * (id % 4) AS weight, margin_fold(id, 3) AS fold, shard FROM shards', '$folds'::jsonb || '{"shard": "shard", "sample_rows": 500}') AS c,
+		(SELECT margin_cross_validate(y, x, 0.3 * (id % 4), margin_fold(id, 3), '$folds') AS held FROM rows) AS h});
+is($validated, '20000|t', 'folds of weighted rows in scans of two servers');
+unlike($pulled, qr/fetches/, '... which add up their rows');
+my $map = q({"loss": "squared_hinge", "lambda": 0.01, "calibration": "isotonic", "tolerance": 1e-6, "sample_rows": 500});
+my (undef, $mapped, $sent) = $node->psql('postgres', qq{
+	SELECT (m).status, (m).rows, (SELECT max(abs(margin_probability(m, x) - margin_probability(one, x))) < 0.02 FROM rows)
+	FROM train_margin_from('SELECT y AS label, x AS features, margin_fold(id, 3) AS fold, shard FROM shards', '$map'::jsonb || '{"shard": "shard"}') AS m,
+		train_margin_from('SELECT y AS label, x AS features, margin_fold(id, 3) AS fold FROM rows', '$map') AS one});
+is($mapped, 'optimal|20000|t', 'a calibration in scans of two servers');
+unlike($sent, qr/fetches/, '... which add up their rows');
 is($node->safe_psql('postgres', "SELECT (m).rows FROM train_margin_from('SELECT y, x FROM shards', $options) AS m"), '20000', 'rows can travel, too');
 my $one_class = q({"nu": 0.1, "sample_rows": 500, "tolerance": 1e-6});
 my (undef, $machine, $fetches) = $node->psql('postgres', qq{

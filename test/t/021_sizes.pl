@@ -81,6 +81,7 @@ my %call = (
 	'margin_term(margin_question,"any","any")' => 'SELECT margin_term(margin_question(NULL, M), Y, X) FROM T',
 	'margin_term(margin_question,"any","any",double precision)' => 'SELECT margin_term(margin_question(NULL, M), Y, X, 2) FROM T',
 	'margin_term(margin_model,"any","any")' => 'SELECT margin_term(M, Y, X) FROM T',
+	'_margin_term(margin_model,"any","any",double precision)' => 'SELECT _margin_term(M, Y, X, 2) FROM T',
 	'_margin_term_out(margin_term)' => 'SELECT margin_term(M, Y, X)::text::margin_term FROM T',
 	'_margin_term_send(margin_term)' => 'SELECT _margin_term_send(margin_term(M, Y, X)) FROM T',
 	'margin_sum(margin_term)' => 'SELECT margin_sum(margin_term(margin_question(NULL, M), Y, X)) FROM T',

@@ -44,18 +44,20 @@ struct Rows {
   std::vector<std::int32_t> folds;
 };
 
-Rows rows_of(Dataset::Outcome outcome, int classes, int folds) {
+/// With weights some rows count for nothing.
+Rows rows_of(Dataset::Outcome outcome, int classes, int folds, bool weighted = false) {
   Random random(11);
   Rows rows{Dataset(outcome), {}};
   for (int c = 0; c < classes && outcome == Dataset::Outcome::classes; ++c)
     rows.data.classes().intern(std::to_string(c), c);
   for (int i = 0; i < 2000; ++i) {
     const std::vector<double> x = {normal(random), normal(random), normal(random)};
-    const double score = x[0] - 0.5 * x[1] + 0.5 * normal(random);
+    const double score = x[0] - 0.5 * x[1] + 0.5 * normal(random), weight = weighted ? 0.3 * (i % 5) : 1;
     if (outcome == Dataset::Outcome::classes)
-      rows.data.append(dense_row(x.data(), 3), i < classes ? i : std::min(classes - 1, (score > 0) + (score > 1)));
+      rows.data.append(dense_row(x.data(), 3), i < classes ? i : std::min(classes - 1, (score > 0) + (score > 1)),
+                       weight);
     else
-      rows.data.append(dense_row(x.data(), 3), score);
+      rows.data.append(dense_row(x.data(), 3), score, weight);
     rows.folds.push_back(static_cast<std::int32_t>(random.next() % static_cast<std::uint64_t>(folds)));
   }
   return rows;
@@ -94,15 +96,19 @@ TEST(CrossValidateScans, MeasuresTheModelsOfEachFoldAlone) {
   struct Case {
     const char *loss, *metric;
     int classes;
-    bool forward, standardize;
+    bool forward, standardize, weighted = false;
   };
-  const Case cases[] = {{"logistic", "log_loss", 2, false, false}, {"logistic", "auc", 2, false, true},
-                        {"logistic", "brier", 2, true, false},     {"hinge", "accuracy", 2, false, false},
-                        {"squared_hinge", "mcc", 2, false, false}, {"logistic", "accuracy", 3, false, false},
-                        {"squared", "mse", 0, false, false},       {"huber", "mae", 0, true, false},
-                        {"squared", "r2", 0, false, true}};
+  const Case cases[] = {
+      {"logistic", "log_loss", 2, false, false},   {"logistic", "auc", 2, false, true},
+      {"logistic", "brier", 2, true, false},       {"hinge", "accuracy", 2, false, false},
+      {"squared_hinge", "mcc", 2, false, false},   {"logistic", "accuracy", 3, false, false},
+      {"squared", "mse", 0, false, false},         {"huber", "mae", 0, true, false},
+      {"squared", "r2", 0, false, true},           {"logistic", "average_precision", 2, false, false, true},
+      {"hinge", "accuracy", 2, true, false, true}, {"logistic", "balanced_accuracy", 3, false, false, true},
+      {"squared", "r2", 0, false, false, true}};
   for (const Case& c : cases) {
-    const Rows rows = rows_of(c.classes > 0 ? Dataset::Outcome::classes : Dataset::Outcome::targets, c.classes, 4);
+    const Rows rows =
+        rows_of(c.classes > 0 ? Dataset::Outcome::classes : Dataset::Outcome::targets, c.classes, 4, c.weighted);
     Value::Object given;
     given["loss"] = {std::string(c.loss)};
     given["metric"] = {std::string(c.metric)};
@@ -135,7 +141,10 @@ TEST(CrossValidateScans, MeasuresTheModelsOfEachFoldAlone) {
     ASSERT_TRUE(found.selection.best.has_value()) << what;
     EXPECT_FALSE(useless(found.selection)) << what;
     if (c.classes > 0 && !c.forward) {
-      EXPECT_TRUE(found.selection.constant.has_value()) << what;
+      given.erase("sample_rows");
+      const Selection held = cross_validate(rows.data, parse_cross_validation(given), {}, {}, rows.folds.data());
+      ASSERT_TRUE(found.selection.constant.has_value()) << what;
+      EXPECT_NEAR(*found.selection.constant, *held.constant, 1e-12) << what;
     }
   }
 }

@@ -284,21 +284,26 @@ Model model_of(const Dataset& data, const Table& t, const std::string& loss, Ran
   return m;
 }
 
+/// Some rows count for nothing.
+double weight_of(std::size_t i, bool weighted) { return weighted ? 0.3 * static_cast<double>(i % 5) : 1; }
+
 /// The answers of a model's terms, row i in part i % parts.
 std::vector<Answer> judged(ModelFigures& figures, const Model& m, const Table& t, int parts) {
   std::vector<Answer> out;
   for (int k = 0; k < parts; ++k) out.emplace_back();
   for (std::size_t i = 0; i < t.x.size(); ++i) {
     const Row x = dense_row(t.x[i].data(), t.dimensions());
-    out[i % out.size()].add(m.regression() ? figures.term(x, t.y[i], t.y[i], -1)
-                                           : figures.term(x, static_cast<std::int32_t>(t.y[i]), -1));
+    const double weight = weight_of(i, figures.weighted());
+    out[i % out.size()].add(m.regression() ? figures.term(x, t.y[i], t.y[i], -1, weight)
+                                           : figures.term(x, static_cast<std::int32_t>(t.y[i]), -1, weight));
   }
   return out;
 }
 
 TEST(Figures, AreThoseOfAPassOverTheRows) {
   Random random(23);
-  for (const std::string loss : {"logistic", "squared"}) {
+  for (const auto& [loss, weighted] : std::vector<std::pair<std::string, bool>>{
+           {"logistic", false}, {"squared", false}, {"logistic", true}, {"squared", true}}) {
     const bool classes = !is_regression_loss(loss);
     const Table t = make_table(random, 0, classes, classes ? 3 : 2);
     const Dataset data = make_dataset(t, classes, classes ? 3 : 2);
@@ -306,21 +311,23 @@ TEST(Figures, AreThoseOfAPassOverTheRows) {
     Options options;
     options.lambda = 0.1;
     options.loss = loss;
-    ModelFigures figures(m, options);
+    ModelFigures figures(m, options, weighted);
     Verification rows(m, options, true);
-    ClassificationMetrics of_classes(3, lp_norm(m.weights.data(), m.weights.size(), 2), m.probabilistic());
+    WeightedMetrics of_classes(3, lp_norm(m.weights.data(), m.weights.size(), 2), m.probabilistic());
     RegressionMetrics of_numbers;
     for (std::size_t i = 0; i < t.x.size(); ++i) {
       const Row x = dense_row(t.x[i].data(), t.dimensions());
       double scores[3];
       score(scorer_of(m), x, t.dimensions(), scores);
       const auto label = static_cast<std::int32_t>(t.y[i]);
+      const double weight = weight_of(i, weighted);
+      if (!(weight > 0)) continue;
       if (classes) {
-        rows.add(x, label, -1);
-        of_classes.add(label, decide(3, scores), scores);
+        rows.add(x, label, -1, weight);
+        of_classes.add(label, decide(3, scores), scores, nullptr, weight);
       } else {
-        rows.add(x, t.y[i], t.y[i], -1);
-        of_numbers.add(t.y[i], scores[0]);
+        rows.add(x, t.y[i], t.y[i], -1, weight);
+        of_numbers.add(t.y[i], scores[0], 0, weight);
       }
     }
     std::vector<Answer> parts = judged(figures, m, t, 3);
@@ -336,14 +343,17 @@ TEST(Figures, AreThoseOfAPassOverTheRows) {
     EXPECT_NEAR(*found.primal, *expected.primal, 1e-12 * *expected.primal);
     EXPECT_FALSE(found.dual.has_value());
     if (classes) {
-      const ClassificationMetrics metrics = figures.classification(all);
-      EXPECT_EQ(metrics.confusion(), of_classes.confusion());
+      const WeightedMetrics metrics = figures.classification(all);
+      EXPECT_EQ(metrics.rows(), of_classes.rows());
+      for (std::size_t cell = 0; cell < 9; ++cell)
+        EXPECT_NEAR(metrics.confusion()[cell], of_classes.confusion()[cell], weighted ? 1e-10 : 0);
       EXPECT_EQ(metrics.margin_quantiles({0, 0.3, 1}), of_classes.margin_quantiles({0, 0.3, 1}));
       EXPECT_NEAR(*metrics.log_loss(), *of_classes.log_loss(), 1e-12 * *of_classes.log_loss());
       for (std::size_t b = 0; b < Reliability::bins; ++b) {
-        const Reliability::Bin left = metrics.reliability()->result()[b], right = of_classes.reliability()->result()[b];
-        EXPECT_EQ(left.rows, right.rows);
-        EXPECT_EQ(left.hits, right.hits);
+        const CountingReliability<double>::Bin left = metrics.reliability()->result()[b],
+                                               right = of_classes.reliability()->result()[b];
+        EXPECT_NEAR(left.rows, right.rows, weighted ? 1e-10 : 0);
+        EXPECT_NEAR(left.hits, right.hits, weighted ? 1e-10 : 0);
         EXPECT_NEAR(left.probability, right.probability, 1e-12);
       }
     } else {
@@ -354,7 +364,9 @@ TEST(Figures, AreThoseOfAPassOverTheRows) {
                   1e-12 * of_numbers.mean_absolute_error());
       EXPECT_NEAR(*metrics.r_squared(), *of_numbers.r_squared(), 1e-12 * (1 + std::fabs(*of_numbers.r_squared())));
     }
-    // Another model's state is refused, and damaged bytes do no harm.
+    // Another model's state is refused, that of other weights as well, and damaged bytes do no harm.
+    EXPECT_THROW(ModelFigures(m, options, !weighted).verification(all, {}), Error);
+    EXPECT_EQ(ModelFigures::weighted(m, options, all), weighted);
     Model other = m;
     other.weights(0, 0) += 1;
     EXPECT_THROW(ModelFigures(other, options).verification(all, {}), Error);

@@ -85,6 +85,25 @@ TEST(TargetSearch, FindsWhatMemoryFinds) {
   }
 }
 
+/// Sums of weights that are the half of all but for rounding: scans that add up in another order place the median on either
+/// side of it, and it is one of the two targets then.
+TEST(TargetSearch, EndsWhereRoundingDecides) {
+  std::mt19937_64 random(17);
+  for (int trial = 0; trial < 200; ++trial) {
+    Targets t;
+    for (int i = 0; i < 40; ++i) {
+      t.y.push_back(i);
+      t.weight.push_back(0.37 * static_cast<double>(1 + random() % 5));
+    }
+    std::reverse_copy(t.weight.begin(), t.weight.begin() + 20, t.weight.begin() + 20);  // the same above
+    std::shuffle(t.weight.begin() + 20, t.weight.end(), random);
+    int scans;
+    const double found = by_scans(t, *loss_of(0.5), {3, 7, 39}, scans);
+    EXPECT_GE(found, 19);
+    EXPECT_LE(found, 20);
+  }
+}
+
 TEST(TargetSearch, AGoodGuessNeedsFewScans) {
   std::mt19937_64 random(13);
   std::lognormal_distribution<double> prices(12, 0.5);

@@ -28,6 +28,7 @@ class CountingSketch {
   void merge(const CountingSketch& other);
 
   Count count() const { return count_; }
+  std::int64_t numbers() const { return numbers_; }  ///< how many were added
   bool exact() const { return !coarse_; }
   double smallest() const { return smallest_; }
   double largest() const { return largest_; }
@@ -57,7 +58,7 @@ class CountingSketch {
     CountingSketch fresh;
     if constexpr (weighted) {
       archive(numbers);
-      if (numbers < static_cast<std::int64_t>(content.size())) return false;
+      if (numbers < static_cast<std::int64_t>(content.size()) || numbers > std::int64_t{1} << 53) return false;
       if (numbers > exact_limit) fresh.coarsen();
     }
     for (const Item& item : content) {

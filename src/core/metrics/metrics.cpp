@@ -11,6 +11,8 @@
 namespace margin {
 
 namespace {
+constexpr double rounding = 1e-9;  // of sums of weights, in whatever order
+
 template <class Count>
 std::optional<double> ratio(Count part, Count whole) {
   if (!(whole > 0)) return std::nullopt;
@@ -79,30 +81,27 @@ RowMetrics CountingMetrics<Count>::measure(std::int32_t label, std::int32_t pred
 template <class Count>
 bool CountingMetrics<Count>::merge(const Sums& sums) {
   if (sums.confusion.size() != confusion_.size() || sums.ranks.size() != ranks_.size() || sums.rows < 0) return false;
-  std::int64_t left = sums.rows;  // counted down, so that nothing overflows
-  for (const std::int64_t count : sums.confusion) {
-    if (count < 0 || count > left) return false;
-    left -= count;
-  }
-  std::int64_t ranked = 0;
-  for (const std::int64_t count : sums.ranks) {
-    if (count < 0 || count > sums.rows - ranked) return false;
-    ranked += count;
-  }
-  if (left != 0 || sums.sketches[0].count() > sums.rows ||
-      sums.sketches[1].count() != sums.rows - sums.sketches[0].count())
+  const auto sum_of = [](const std::vector<Count>& counts) {
+    double sum = 0;
+    for (const Count c : counts) sum += c >= 0 ? static_cast<double>(c) : std::numeric_limits<double>::quiet_NaN();
+    return sum;
+  };
+  const double all = sum_of(sums.confusion);
+  const auto is_all = [=](double sum) { return std::fabs(sum - all) <= rounding * all; };  // not of an infinite one
+  if (!is_all(static_cast<double>(sums.sketches[0].count() + sums.sketches[1].count())) ||
+      !(sum_of(sums.ranks) <= (1 + rounding) * all))
     return false;
   if (reliability_.has_value()) {
-    std::int64_t rows = 0;
+    Count weight = 0;
     for (std::size_t b = 0; b < Reliability::bins; ++b) {
       const typename Sums::Bin& bin = sums.reliability[b];
-      if (bin.rows > sums.rows - rows || !reliability_->add_bin(b, bin.rows, bin.hits, bin.probabilities)) return false;
-      rows += bin.rows;
+      if (!reliability_->add_bin(b, bin.rows, bin.hits, bin.probabilities)) return false;
+      weight += bin.rows;
     }
-    if (rows != sums.rows) return false;
+    if (!is_all(static_cast<double>(weight))) return false;
   }
   rows_ += sums.rows;
-  weight_ += sums.rows;
+  weight_ += static_cast<Count>(all);
   log_loss_ += sums.log_loss;
   brier_ += sums.brier;
   for (std::size_t i = 0; i < confusion_.size(); ++i) confusion_[i] += sums.confusion[i];
@@ -289,9 +288,9 @@ void CountingReliability<Count>::add(double probability, bool hit, Count weight)
 
 template <class Count>
 bool CountingReliability<Count>::add_bin(std::size_t bin, Count rows, Count hits, double sum) {
-  if (rows < 0 || hits < 0 || hits > rows) return false;
+  if (!(rows >= 0 && hits >= 0 && hits <= (1 + rounding) * static_cast<double>(rows))) return false;
   rows_[bin] += rows;
-  hits_[bin] += hits;
+  hits_[bin] += std::min(hits, rows);
   sums_[bin] += sum;
   return true;
 }
@@ -337,19 +336,21 @@ void RegressionMetrics::add(double target, double prediction, double deviance, d
 void RegressionMetrics::merge(const Sums& sums) {
   if (sums.rows == 0) return;
   RegressionMetrics part;
-  const double n = static_cast<double>(sums.rows), mean = sums.targets.value() / n;
+  const double n = sums.weights.value(), mean = sums.targets.value() / n;
   ExactSum spread = sums.target_squares;
   const auto subtract = [&](double a, double b) {
     const double product = a * b;
     spread.add(-product);
     spread.add(-std::fma(a, b, -product));
   };
-  // Σ (y − m)² = Σ y² − 2 m Σ y + n m² for any m
+  // Σ w (y − m)² = Σ w y² − 2 m Σ w y + m² Σ w for any m
   subtract(2 * mean, sums.targets.rounded());
   subtract(2 * mean, sums.targets.lost());
   const double square = mean * mean;
-  subtract(-n, square);
-  subtract(-n, std::fma(mean, mean, -square));
+  for (const double weights : {sums.weights.rounded(), sums.weights.lost()}) {
+    subtract(-weights, square);
+    subtract(-weights, std::fma(mean, mean, -square));
+  }
   part.rows_ = sums.rows;
   part.weight_ = n;
   part.squares_ = sums.squares;

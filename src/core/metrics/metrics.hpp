@@ -103,13 +103,13 @@ class CountingMetrics {
   void merge(const CountingMetrics& other);
   /// Adds counters as they add up from measure(): of the confusion matrix (all cells), per bin of the reliability
   /// (rows, hits, sum of probabilities; only of models that give them), of both sketches. False, and nothing is to be
-  /// made of them, when they do not fit each other.
+  /// made of them, when they do not fit each other, by more than sums of weights are rounded.
   struct Sums {
     std::int64_t rows = 0;
     double log_loss = 0, brier = 0;
-    std::vector<std::int64_t> confusion, ranks;
+    std::vector<Count> confusion, ranks;
     struct Bin {
-      std::int64_t rows = 0, hits = 0;
+      Count rows = 0, hits = 0;
       double probabilities = 0;
     };
     std::array<Bin, Reliability::bins> reliability{};
@@ -198,12 +198,13 @@ class RegressionMetrics {
  public:
   /// `deviance`: twice the loss, where that is half a deviance. `weight` > 0.
   void add(double target, double prediction, double deviance = 0, double weight = 1);
-  /// Adds rows of which only sums are known. Σ y² has to hold more digits than a double: what is left of it without the
+  /// Adds rows of which only sums are known. Σ w y² has to hold more digits than a double: what is left of it without the
   /// mean is the spread.
   struct Sums {
     std::int64_t rows = 0;
-    double squares = 0, absolutes = 0, errors = 0, deviances = 0;  ///< Σ (y − f)², Σ |y − f|, Σ (y − f)
-    ExactSum targets, target_squares;                              ///< Σ y, Σ y²
+    ExactSum weights;                                              ///< Σ w; every other sum is of w times
+    double squares = 0, absolutes = 0, errors = 0, deviances = 0;  ///< (y − f)², |y − f|, y − f
+    ExactSum targets, target_squares;                              ///< y, y²
     double smallest = 0, largest = 0;                              ///< of the targets
   };
   void merge(const Sums& sums);

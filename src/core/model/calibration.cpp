@@ -14,12 +14,13 @@ namespace {
 
 /// What turns weights into such of mean 1 over the rows that have one.
 struct WeightScale {
-  explicit WeightScale(const std::vector<ScoredRow>& all) {
+  WeightScale(const std::vector<ScoredRow>& all, std::int64_t count) {
     double sum = 0;
     for (const ScoredRow& r : all) {
       sum += r.weight;
       rows += r.weight > 0;
     }
+    if (count > 0) rows = static_cast<double>(count);
     if (sum > 0) factor = rows / sum;
   }
   double factor = 0, rows = 0;
@@ -29,8 +30,8 @@ struct WeightScale {
 /// whatever the units of the scores.
 class PlattProblem {
  public:
-  PlattProblem(const std::vector<ScoredRow>& rows, const Progress& progress)
-      : rows_(rows), progress_(progress), weights_(rows) {
+  PlattProblem(const std::vector<ScoredRow>& rows, const Progress& progress, std::int64_t count)
+      : rows_(rows), progress_(progress), weights_(rows, count) {
     double top = 0, positive = 0, sum = 0;
     for (const ScoredRow& r : rows)
       if (r.weight > 0) top = std::max(top, std::fabs(r.score));
@@ -114,9 +115,9 @@ double interpolate(const std::vector<Knot>& knots, double score) {
 
 }  // namespace
 
-Sigmoid fit_sigmoid(const std::vector<ScoredRow>& rows, const Progress& progress) {
+Sigmoid fit_sigmoid(const std::vector<ScoredRow>& rows, const Progress& progress, std::int64_t count) {
   constexpr double ridge = 1e-12, smallest_step = 1e-10, accuracy = 1e-12;
-  const PlattProblem problem(rows, progress);
+  const PlattProblem problem(rows, progress, count);
   const Sigmoid flat{0, problem.flat_offset()};
   if (problem.constant()) return flat;
   double a = 0, b = flat.offset, value = problem.value(a, b);
@@ -163,8 +164,8 @@ std::vector<double> pool_adjacent_violators(const std::vector<double>& y, const 
   return out;
 }
 
-std::vector<Knot> fit_isotonic(std::vector<ScoredRow>& rows, const Progress& progress) {
-  const WeightScale weights(rows);
+std::vector<Knot> fit_isotonic(std::vector<ScoredRow>& rows, const Progress& progress, std::int64_t count) {
+  const WeightScale weights(rows, count);
   rows.erase(std::remove_if(rows.begin(), rows.end(), [](const ScoredRow& r) { return !(r.weight > 0); }), rows.end());
   std::sort(rows.begin(), rows.end(), [&](const ScoredRow& l, const ScoredRow& r) {
     progress.work(8);
@@ -208,9 +209,10 @@ void Calibration::log_odds(const double* scores, double* out) const {
   }
 }
 
-void add_fit(Calibrate kind, std::vector<ScoredRow>& rows, const Progress& progress, Calibration& calibration) {
-  if (kind == Calibrate::platt) calibration.sigmoids.push_back(fit_sigmoid(rows, progress));
-  if (kind == Calibrate::isotonic) calibration.knots.push_back(fit_isotonic(rows, progress));
+void add_fit(Calibrate kind, std::vector<ScoredRow>& rows, const Progress& progress, Calibration& calibration,
+             std::int64_t count) {
+  if (kind == Calibrate::platt) calibration.sigmoids.push_back(fit_sigmoid(rows, progress, count));
+  if (kind == Calibrate::isotonic) calibration.knots.push_back(fit_isotonic(rows, progress, count));
 }
 
 std::vector<double> to_table(const Calibration& calibration) {

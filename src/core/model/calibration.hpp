@@ -37,11 +37,12 @@ struct Knot {
   double score, probability;
 };
 
-/// Platt's sigmoid. At least one row of positive weight; with equal scores the slope is 0.
-Sigmoid fit_sigmoid(const std::vector<ScoredRow>& rows, const Progress& progress);
+/// Platt's sigmoid. At least one row of positive weight; with equal scores the slope is 0. `count`: how many rows of positive weight
+/// these stand for, where each is those of one score; 0: each is one.
+Sigmoid fit_sigmoid(const std::vector<ScoredRow>& rows, const Progress& progress, std::int64_t count = 0);
 
-/// Isotonic regression: knots of strictly rising score, nondecreasing probability inside (0, 1). Sorts `rows`.
-std::vector<Knot> fit_isotonic(std::vector<ScoredRow>& rows, const Progress& progress);
+/// Isotonic regression: knots of strictly rising score, nondecreasing probability inside (0, 1). Sorts `rows`. `count`: as above.
+std::vector<Knot> fit_isotonic(std::vector<ScoredRow>& rows, const Progress& progress, std::int64_t count = 0);
 
 /// The nondecreasing sequence p with the least Σ w (p − y)²; every w > 0. O(n).
 std::vector<double> pool_adjacent_violators(const std::vector<double>& y, const std::vector<double>& w);
@@ -58,7 +59,8 @@ struct Calibration {
 };
 
 /// The fit that the options ask for (not Calibrate::none), of one output; appended to `calibration`.
-void add_fit(Calibrate kind, std::vector<ScoredRow>& rows, const Progress& progress, Calibration& calibration);
+void add_fit(Calibrate kind, std::vector<ScoredRow>& rows, const Progress& progress, Calibration& calibration,
+             std::int64_t count = 0);
 
 /// As a table of numbers, row by row. Sigmoids: 2 columns (slope, offset), one row per output. Knots: 3 columns (output
 /// from 1, score, probability).

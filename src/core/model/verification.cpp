@@ -142,12 +142,13 @@ void Verification::add(const Row& x, double target, double upper_target, double 
   add(checked(x, target, upper_target), memory_limit, weight);
 }
 
-void Verification::measure(const Row& x, std::int32_t label, double memory_limit, double* numbers) {
-  measure(checked(x, label), memory_limit, numbers);
+void Verification::measure(const Row& x, std::int32_t label, double memory_limit, double* numbers, double weight) {
+  measure(checked(x, label), memory_limit, numbers, weight);
 }
 
-void Verification::measure(const Row& x, double target, double upper_target, double memory_limit, double* numbers) {
-  measure(checked(x, target, upper_target), memory_limit, numbers);
+void Verification::measure(const Row& x, double target, double upper_target, double memory_limit, double* numbers,
+                           double weight) {
+  measure(checked(x, target, upper_target), memory_limit, numbers, weight);
 }
 
 std::string Verification::reductions() const {
@@ -157,7 +158,9 @@ std::string Verification::reductions() const {
   return all;
 }
 
-void Verification::measure(CheckedRow row, double memory_limit, double* numbers) {
+void Verification::measure(CheckedRow row, double memory_limit, double* numbers, double weight) {
+  row.sample_weight = weight;
+  row.loss_weight *= weight;
   row.x = placed(row.x, memory_limit);
   numbers[0] = 1;
   numbers[1] = ball_.has_value() && ball_->certain(row.x) ? 1 : 0;

@@ -39,11 +39,12 @@ class Verification {
   std::vector<double> state() const;
   bool merge(const std::vector<double>& state);
   /// How each number of state() takes in another row's (Check::reductions; '1' of a number that counts all rows), and state()
-  /// of one row alone, which is not added.
+  /// of one row alone, of a weight other than 0, which is not added.
   /// Not of a verification that was made for all rows in one order.
   std::string reductions() const;
-  void measure(const Row& x, std::int32_t label, double memory_limit, double* numbers);
-  void measure(const Row& x, double target, double upper_target, double memory_limit, double* numbers);
+  void measure(const Row& x, std::int32_t label, double memory_limit, double* numbers, double weight = 1);
+  void measure(const Row& x, double target, double upper_target, double memory_limit, double* numbers,
+               double weight = 1);
 
   /// The figures of all rows so far. Kernel models cost (support vectors)² kernel values more.
   VerifiedModel result(const Progress& progress) const;
@@ -57,7 +58,7 @@ class Verification {
   CheckedRow checked(const Row& x, std::int32_t label) const;
   CheckedRow checked(const Row& x, double target, double upper_target) const;
   void add(CheckedRow row, double memory_limit, double weight);
-  void measure(CheckedRow row, double memory_limit, double* numbers);
+  void measure(CheckedRow row, double memory_limit, double* numbers, double weight);
   void start_groups();
   bool constrain() const;
 

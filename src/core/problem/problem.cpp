@@ -46,9 +46,7 @@ void check_hard_margin(const Dataset& data, const Options& s, const Method& meth
                 "Give lambda to train a soft margin.");
   if (s.l1_ratio > 0)
     throw Error(ErrorKind::unsupported, "option \"l1_ratio\" needs a soft margin", "Give lambda as well.");
-  if (s.calibration != Calibrate::none)
-    throw Error(ErrorKind::unsupported, "option \"calibration\" needs a soft margin",
-                "Give lambda as well: a hard margin has no errors to learn probabilities from.");
+  require_calibrated(s);
   if (s.loss.empty() || s.loss == interpolate_loss) return;
   const MarginLoss followed = margin_loss(s.loss);
   if (followed == MarginLoss::none) make_loss(s.loss, s);  // throws for an unknown name
@@ -80,9 +78,6 @@ void check_likelihood(const Problem& p, const Options& s) {
   if (s.intercept_form == InterceptForm::penalized)
     throw Error(ErrorKind::unsupported, "option \"intercept\" => 'penalized' needs a lambda above 0",
                 "At lambda 0 nothing is regularised: leave the option out.");
-  if (s.calibration != Calibrate::none)
-    throw Error(ErrorKind::unsupported, "option \"calibration\" needs a lambda above 0",
-                "At lambda 0 the scores of loss \"logistic\" are log-odds as they are.");
 }
 
 /// The squared norm that would regularise an intercept is gone.
@@ -316,6 +311,19 @@ Dataset::Outcome outcome_of(const Options& options) {
                                                                     : Dataset::Outcome::classes;
 }
 
+void require_calibrated(const Options& s) {
+  if (s.calibration == Calibrate::none) return;
+  if (s.hard_margin())
+    throw Error(ErrorKind::unsupported, "option \"calibration\" needs a soft margin",
+                "Give lambda as well: a hard margin has no errors to learn probabilities from.");
+  if (outcome_of(s) != Dataset::Outcome::classes)
+    throw Error(ErrorKind::unsupported, "option \"calibration\" is not used by a regression",
+                "Leave it out, or choose a loss for classes.");
+  if (s.lambda == 0.0)
+    throw Error(ErrorKind::unsupported, "option \"calibration\" needs a lambda above 0",
+                "At lambda 0 the scores of loss \"logistic\" are log-odds as they are.");
+}
+
 Problem make_problem(const Dataset& data, const Options& options, const Method& method, const Progress& progress) {
   require_range(data, progress);
   Problem p(data);
@@ -362,9 +370,7 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
       p.loss_name = options.loss.empty() ? "exponential" : options.loss;
     return p;
   }
-  if (options.calibration != Calibrate::none && p.task == Task::regression)
-    throw Error(ErrorKind::unsupported, "option \"calibration\" is not used by a regression",
-                "Leave it out, or choose a loss for classes.");
+  require_calibrated(options);
   if (is_one_class(options)) {
     p.free_intercept = p.kernel == nullptr;
     set_row_weights(p, options, progress);

@@ -80,5 +80,7 @@ double norm_of(const Options& options, std::int32_t dimensions);
 
 /// Which kind of label a training with these options reads: classes, or targets for a regression loss.
 Dataset::Outcome outcome_of(const Options& options);
+/// Throws Error(unsupported) where they ask for a calibration of what is no soft margin with classes.
+void require_calibrated(const Options& options);
 
 }  // namespace margin

@@ -12,9 +12,6 @@ namespace margin {
 
 namespace {
 
-// Models that are judged in one scan: each has an aggregate of its own.
-constexpr std::size_t most_judged = 400;
-
 [[noreturn]] void refuse(const char* option, const char* hint) {
   throw Error(ErrorKind::unsupported, std::string("option \"") + option + "\" is not for cross-validation by scans",
               hint);
@@ -29,11 +26,7 @@ void require_options(const SelectionOptions& options, std::int32_t folds) {
   if (options.lambdas.empty())
     throw Error(ErrorKind::invalid_option, "cross-validation by scans needs the option \"lambdas\"",
                 "Name them: '{\"lambdas\": [0.1, 0.01, 0.001]}'.");
-  if (folds < 2 || folds > most_folds)
-    throw Error(ErrorKind::invalid_value,
-                "the rows have " + (folds > most_folds ? "more than 1000" : std::to_string(folds)) +
-                    (folds == 1 ? " fold" : " folds") + ", expected 2 to 1000",
-                "margin_fold(key, 5) makes five of a key.");
+  require_folds(folds);
 }
 
 /// Whether class weights ask for other errors than the accuracy counts.
@@ -96,18 +89,12 @@ std::vector<Training> Validation::trainings() {
 }
 
 void Validation::require_classes(const std::vector<Model>& models) const {
-  const std::vector<std::string>* most = &models.front().classes;
-  for (const Model& m : models)
-    if (m.classes.size() > most->size()) most = &m.classes;
-  for (std::size_t k = 0; k < models.size(); ++k)
-    for (const std::string& name : *most)
-      if (std::find(models[k].classes.begin(), models[k].classes.end(), name) == models[k].classes.end())
-        throw Error(ErrorKind::invalid_value, "no row of the class \"" + name + "\" trains for one of the folds",
-                    "Give folds that all have rows of every class.");
-  if (of_two_classes(options_.metric) && most->size() != 2)
+  require_every_class(models);
+  const std::size_t classes = models.front().classes.size();
+  if (of_two_classes(options_.metric) && classes != 2)
     throw Error(ErrorKind::unsupported,
                 "metric \"" + std::string(metric_name(options_.metric)) + "\" needs two classes, not " +
-                    std::to_string(most->size()),
+                    std::to_string(classes),
                 "Use accuracy, balanced_accuracy, f1_macro or mcc, or log_loss with the loss logistic.");
 }
 
@@ -121,7 +108,7 @@ std::optional<double> Validation::constant(const std::vector<Judgement>& judged)
   for (const Judgement& j : judged) {
     const auto k = static_cast<std::size_t>(j.classes->classes());
     std::vector<double>& own = rows.emplace_back(k, 0.0);
-    for (std::size_t cell = 0; cell < k * k; ++cell) own[cell / k] += static_cast<double>(j.classes->confusion()[cell]);
+    for (std::size_t cell = 0; cell < k * k; ++cell) own[cell / k] += j.classes->confusion()[cell];
   }
   SettingScore score{};
   for (std::size_t f = 0; f < rows.size(); ++f) {
@@ -157,8 +144,6 @@ void Validation::judge(std::vector<Model> models, const Progress& progress) {
     for (std::size_t k = begin; k < end; ++k) {
       const Judgement& j = judged[k - begin];
       SettingScore& setting = s.settings[k / trained];
-      const std::int64_t rows = j.classes.has_value() ? j.classes->rows() : j.targets.rows();
-      if (rows == 0) continue;
       setting.folds[static_cast<std::size_t>(folds[k - begin])] =
           j.classes.has_value()
               ? metric_value(*j.classes, options_.metric)
@@ -168,7 +153,7 @@ void Validation::judge(std::vector<Model> models, const Progress& progress) {
     const std::vector<Judgement> first(judged.begin(), judged.begin() + static_cast<std::ptrdiff_t>(trained));
     s.constant = constant(first);
     const Judgement& j = first.back();
-    out_.rows = rows_of_last + (j.classes.has_value() ? j.classes->rows() : j.targets.rows());
+    out_.rows = rows_of_last + j.rows;
     out_.skipped = skipped_of_last + j.skipped;
   }
 }
@@ -190,6 +175,25 @@ ScannedSelection Validation::run(const Progress& progress, MemoryBudget memory) 
 }
 
 }  // namespace
+
+void require_folds(std::int32_t folds) {
+  if (folds < 2 || folds > most_folds)
+    throw Error(ErrorKind::invalid_value,
+                "the rows have " + (folds > most_folds ? "more than 1000" : std::to_string(folds)) +
+                    (folds == 1 ? " fold" : " folds") + ", expected 2 to 1000",
+                "margin_fold(key, 5) makes five of a key.");
+}
+
+void require_every_class(const std::vector<Model>& models) {
+  const std::vector<std::string>* most = &models.front().classes;
+  for (const Model& m : models)
+    if (m.classes.size() > most->size()) most = &m.classes;
+  for (const Model& m : models)
+    for (const std::string& name : *most)
+      if (std::find(m.classes.begin(), m.classes.end(), name) == m.classes.end())
+        throw Error(ErrorKind::invalid_value, "no row of the class \"" + name + "\" trains for one of the folds",
+                    "Give folds that all have rows of every class.");
+}
 
 ScannedSelection cross_validate_scans(RowSource& source, const SelectionOptions& options, const Value::Object& given,
                                       const std::shared_ptr<const Encoder>& encoder, const Progress& progress,

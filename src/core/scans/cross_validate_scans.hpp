@@ -7,6 +7,14 @@
 
 namespace margin {
 
+// Models that are judged in one scan: each has an aggregate of its own.
+constexpr std::size_t most_judged = 400;
+
+/// Throws Error(invalid_value) for fewer than 2 folds, or more than there may be.
+void require_folds(std::int32_t folds);
+/// Throws Error(invalid_value) for a class that some of these models know and others do not.
+void require_every_class(const std::vector<Model>& models);
+
 struct ScannedSelection {
   Selection selection;
   std::int64_t rows = 0, skipped = 0;

@@ -45,7 +45,7 @@ void write_basis(ByteWriter& out, const Basis* basis) {
 
 /// A hash of all that the figures depend on, and of nothing that differs between two servers: the same model has it
 /// wherever it is, also without its history or dual weights.
-std::uint64_t identity(const Model& m, const Options& o) {
+std::uint64_t identity(const Model& m, const Options& o, bool weighted) {
   ByteWriter out;
   objective_of(m, o).write(out);
   out(m.loss);
@@ -62,7 +62,7 @@ std::uint64_t identity(const Model& m, const Options& o) {
   out(o.standardize);
   out(o.class_weight_balanced);
   out(o.multiclass == Multiclass::joint);
-  return hash_bytes(out.bytes(), 1);
+  return hash_bytes(out.bytes(), weighted ? 2 : 1);
 }
 
 Error foreign(const char* problem) {
@@ -71,8 +71,12 @@ Error foreign(const char* problem) {
 
 }  // namespace
 
-ModelFigures::ModelFigures(const Model& model, const Options& options)
-    : model_(model), options_(options), scorer_(scorer_of(model)), verification_(model, options, false) {
+ModelFigures::ModelFigures(const Model& model, const Options& options, bool weighted)
+    : model_(model),
+      options_(options),
+      scorer_(scorer_of(model)),
+      verification_(model, options, false),
+      weighted_(weighted) {
   AnswerForm& form = term_.form;
   verified_ = verification_.reductions();
   for (std::size_t k = 0; k < verified_.size(); ++k)
@@ -83,28 +87,43 @@ ModelFigures::ModelFigures(const Model& model, const Options& options)
   scores_.resize(static_cast<std::size_t>(model.outputs()));
   odds_.resize(model.converts_scores() ? scores_.size() : 0);
   if (model.regression()) {
-    reductions_ += "++++++++<>";
+    reductions_ += "+++++++++++<>";
   } else {
     const auto k = static_cast<std::int32_t>(model.classes.size());
     classes_.emplace(k, lp_norm(model.weights.data(), model.weights.size(), 2), model.probabilistic());
-    if (model.probabilistic()) reductions_ += "++";
+    reductions_ += model.probabilistic() ? "+++" : "+";
     // The confusion matrix; the ranks; then, per bin of the reliability, rows, hits and the sum of probabilities.
     form.cells = k * k + classes_->ranks() + (model.probabilistic() ? static_cast<std::int32_t>(3 * bins) : 0);
-    form.sketches = 2;
+    const bool of_outputs = calibrated_later() && model.outputs() > 1 && model.outputs() <= most_calibrated;
+    points_.resize(of_outputs ? 1 + scores_.size() : 1);  // the two of a single output are the metrics' own
+    form.sketches = 2 * static_cast<std::int32_t>(points_.size());
   }
-  form.question = identity(model, options);
+  form.question = identity(model, options, weighted);
   form.reductions = reductions_;
   numbers_.resize(reductions_.size());
   skipped_ = term_;
   skipped_.skipped = true;
   for (Term* const t : {&term_, &skipped_}) t->numbers = numbers_.data();
   term_.cells = cells_;
-  term_.points = point_;
+  term_.points = points_.data();
 }
 
 const Term& ModelFigures::skipped() {
   std::fill(numbers_.begin(), numbers_.end(), 0.0);
   return skipped_;
+}
+
+bool ModelFigures::weighted(const Model& model, const Options& options, const Answer& answer) {
+  return answer.question() == identity(model, options, true);
+}
+
+/// The term of a row that counts for nothing.
+const Term& ModelFigures::nothing() {
+  for (std::size_t k = 0; k < numbers_.size(); ++k)
+    numbers_[k] = reductions_[k] == '+' ? 0 : reductions_[k] == '<' ? infinity : -infinity;
+  term_.weight = 0;
+  term_.cell_count = term_.point_count = 0;
+  return term_;
 }
 
 void ModelFigures::score(const Row& x) { margin::score(scorer_, x, model_.dimensions, scores_.data()); }
@@ -113,8 +132,10 @@ void ModelFigures::take_verified() {
   for (std::size_t k = 0; k < kept_.size(); ++k) numbers_[k] = row_[kept_[k]];
 }
 
-const Term& ModelFigures::term(const Row& x, std::int32_t label, double memory_limit) {
-  verification_.measure(x, label, memory_limit, row_.data());
+const Term& ModelFigures::term(const Row& x, std::int32_t label, double memory_limit, double weight) {
+  if (!(weight > 0)) return nothing();
+  term_.weight = weight;
+  verification_.measure(x, label, memory_limit, row_.data(), weight);
   take_verified();
   score(x);
   if (!odds_.empty()) model_.log_odds(scores_.data(), odds_.data());
@@ -122,41 +143,51 @@ const Term& ModelFigures::term(const Row& x, std::int32_t label, double memory_l
                                            odds_.empty() ? nullptr : odds_.data());
   const auto k = static_cast<std::int64_t>(model_.classes.size());
   Entry* cell = cells_;
-  *cell++ = {static_cast<std::int64_t>(row.cell), 1};
-  if (row.rank < classes_->ranks()) *cell++ = {k * k + row.rank, 1};
+  *cell++ = {static_cast<std::int64_t>(row.cell), weight};
+  if (row.rank < classes_->ranks()) *cell++ = {k * k + row.rank, weight};
+  numbers_[first_ + counted] = 1;
   if (model_.probabilistic()) {
-    numbers_[first_ + log_loss] = row.log_loss;
-    numbers_[first_ + brier] = row.brier;
+    numbers_[first_ + log_loss] = weight * row.log_loss;
+    numbers_[first_ + brier] = weight * row.brier;
     const std::int64_t bin =
         k * k + classes_->ranks() + 3 * static_cast<std::int64_t>(Reliability::bin_of(row.probability));
-    *cell++ = {bin, 1};
-    *cell++ = {bin + 2, row.probability};
-    if (row.hit) *cell++ = {bin + 1, 1};
+    *cell++ = {bin, weight};
+    *cell++ = {bin + 2, weight * row.probability};
+    if (row.hit) *cell++ = {bin + 1, weight};
   }
   term_.cell_count = static_cast<std::int32_t>(cell - cells_);
-  point_[0] = {row.sketch, row.score};
-  term_.point_count = 1;
+  points_[0] = {row.sketch, row.score};
+  for (std::size_t o = 0; o + 1 < points_.size(); ++o)
+    points_[o + 1] = {static_cast<std::int64_t>(2 * o + (static_cast<std::size_t>(label) == o ? 3 : 2)), scores_[o]};
+  term_.point_count = static_cast<std::int32_t>(points_.size());
   return term_;
 }
 
-const Term& ModelFigures::term(const Row& x, double target, double upper_target, double memory_limit) {
-  verification_.measure(x, target, upper_target, memory_limit, row_.data());
+const Term& ModelFigures::term(const Row& x, double target, double upper_target, double memory_limit, double weight) {
+  if (!(weight > 0)) return nothing();
+  term_.weight = weight;
+  verification_.measure(x, target, upper_target, memory_limit, row_.data(), weight);
   take_verified();
   double* const n = numbers_.data() + first_;
   std::fill(n, n + smallest, 0.0);
   n[smallest] = infinity;
   n[largest] = -infinity;
+  n[counted] = 1;
   if (target != upper_target) return term_;
   score(x);
-  const double error = target - model_.prediction(scores_[0]), square = target * target;
+  const double error = target - model_.prediction(scores_[0]), square = target * target, w = weight;
   n[points] = 1;
-  n[squares] = error * error;
-  n[absolutes] = std::fabs(error);
-  n[errors] = error;
-  n[deviances] = model_.deviance(scores_[0], target);
-  n[targets] = n[smallest] = n[largest] = target;
-  n[high] = square;
-  n[low] = std::isfinite(square) ? std::fma(target, target, -square) : 0.0;
+  n[weights] = w;
+  n[squares] = w * error * error;
+  n[absolutes] = w * std::fabs(error);
+  n[errors] = w * error;
+  n[deviances] = w * model_.deviance(scores_[0], target);
+  n[smallest] = n[largest] = target;
+  // Products with what rounding takes of them.
+  n[targets] = w * target;
+  n[targets_low] = std::isfinite(n[targets]) ? std::fma(w, target, -n[targets]) : 0.0;
+  n[high] = w * square;
+  n[low] = std::isfinite(n[high]) ? std::fma(w, square, -n[high]) + w * std::fma(target, target, -square) : 0.0;
   return term_;
 }
 
@@ -164,8 +195,16 @@ void ModelFigures::require_own(const Answer& answer) const {
   if (answer.empty() || answer.question() != term_.form.question)
     throw Error(ErrorKind::invalid_value, "the margin_state is of another model, or of a question",
                 "Sum up the terms of this very model: margin_sum(margin_term(model, label, features)).");
-  if (answer.reductions() != reductions_ || (classes_.has_value() && answer.sketches().size() != 2))
+  if (answer.reductions() != reductions_ || (classes_.has_value() && answer.sketches().size() != 2 * points_.size()))
     throw foreign("its parts are different");
+}
+
+/// Those that count.
+std::int64_t ModelFigures::rows_of(const Answer& answer) const {
+  const double rows = answer.number(first_ + counted);
+  if (!(rows >= 0 && rows <= static_cast<double>(answer.rows()) && rows == std::floor(rows)))
+    throw foreign("a bad count");
+  return static_cast<std::int64_t>(rows);
 }
 
 VerifiedModel ModelFigures::verification(const Answer& answer, const Progress& progress) const {
@@ -173,16 +212,16 @@ VerifiedModel ModelFigures::verification(const Answer& answer, const Progress& p
   Verification sum(model_, options_, false);
   std::vector<double> numbers(verified_.size());
   for (std::size_t k = 0; k < verified_.size(); ++k)
-    if (verified_[k] == '1') numbers[k] = static_cast<double>(answer.rows());
+    if (verified_[k] == '1') numbers[k] = static_cast<double>(rows_of(answer));
   for (std::size_t k = 0; k < kept_.size(); ++k) numbers[kept_[k]] = answer.number(k);
   if (!sum.merge(numbers)) throw foreign("its counts contradict each other");
   return sum.result(progress);
 }
 
-ClassificationMetrics ModelFigures::classification(const Answer& answer) const {
+WeightedMetrics ModelFigures::classification(const Answer& answer) const {
   require_own(answer);
-  ClassificationMetrics::Sums sums;
-  sums.rows = answer.rows();
+  WeightedMetrics::Sums sums;
+  sums.rows = rows_of(answer);
   if (model_.probabilistic()) {
     sums.log_loss = answer.number(first_ + log_loss);
     sums.brier = answer.number(first_ + brier);
@@ -191,9 +230,10 @@ ClassificationMetrics ModelFigures::classification(const Answer& answer) const {
   const auto matrix = static_cast<std::int64_t>(k * k), ranks = static_cast<std::int64_t>(classes_->ranks());
   sums.confusion.assign(k * k, 0);
   sums.ranks.assign(static_cast<std::size_t>(ranks), 0);
-  const auto count = [](double sum) {
-    if (!(sum >= 0 && sum <= 0x1p53 && sum == std::floor(sum))) throw foreign("a bad count");
-    return static_cast<std::int64_t>(sum);
+  const auto count = [&](double sum) {
+    if (!(sum >= 0 && std::isfinite(sum)) || (!weighted_ && (sum > 0x1p53 || sum != std::floor(sum))))
+      throw foreign("a bad count");
+    return sum;
   };
   for (const Entry& cell : answer.cells()) {
     if (cell.at < matrix) {
@@ -206,14 +246,14 @@ ClassificationMetrics ModelFigures::classification(const Answer& answer) const {
     }
     const std::int64_t at = cell.at - matrix - ranks;
     if (at >= 3 * bins) throw foreign("its parts are different");
-    ClassificationMetrics::Sums::Bin& bin = sums.reliability[static_cast<std::size_t>(at / 3)];
+    WeightedMetrics::Sums::Bin& bin = sums.reliability[static_cast<std::size_t>(at / 3)];
     if (at % 3 == 2)
       bin.probabilities = cell.value;
     else
       (at % 3 == 0 ? bin.rows : bin.hits) = count(cell.value);
   }
   for (int s = 0; s < 2; ++s) sums.sketches[s] = answer.sketches()[static_cast<std::size_t>(s)];
-  ClassificationMetrics metrics = *classes_;
+  WeightedMetrics metrics = *classes_;
   if (!metrics.merge(sums)) throw foreign("its counts contradict each other");
   return metrics;
 }
@@ -221,16 +261,18 @@ ClassificationMetrics ModelFigures::classification(const Answer& answer) const {
 RegressionMetrics ModelFigures::regression(const Answer& answer) const {
   require_own(answer);
   const auto number = [&](Number k) { return answer.number(first_ + k); };
-  if (number(points) != static_cast<double>(answer.rows()))
+  if (number(points) != static_cast<double>(rows_of(answer)))
     throw Error(ErrorKind::invalid_value, "some labels are intervals: no prediction misses them by a number",
                 "Use margin_verify, which counts the rows that the model misses.");
   RegressionMetrics::Sums sums;
-  sums.rows = answer.rows();
+  sums.rows = rows_of(answer);
+  sums.weights = answer.sum(first_ + weights);
   sums.squares = number(squares);
   sums.absolutes = number(absolutes);
   sums.errors = number(errors);
   sums.deviances = number(deviances);
   sums.targets = answer.sum(first_ + targets);
+  sums.targets.add(answer.sum(first_ + targets_low));
   sums.target_squares = answer.sum(first_ + high);
   sums.target_squares.add(answer.sum(first_ + low));
   sums.smallest = number(smallest);
@@ -242,11 +284,14 @@ RegressionMetrics ModelFigures::regression(const Answer& answer) const {
 
 Judgement ModelFigures::judgement(const Answer& answer) const {
   Judgement j;
+  j.rows = answer.rows();
   j.skipped = answer.skipped();
   if (model_.regression())
     j.targets = regression(answer);
   else
     j.classes = classification(answer);
+  if (classes_.has_value() && calibrated_later())
+    j.scores.assign(answer.sketches().begin() + (points_.size() > 1 ? 2 : 0), answer.sketches().end());
   return j;
 }
 

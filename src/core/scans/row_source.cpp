@@ -78,14 +78,16 @@ std::vector<Judgement> MemorySource::judge(const std::vector<Model>& models, con
   for (std::size_t k = 0; k < models.size(); ++k) {
     const Model& model = models[k];
     const Options options = parse_options(model.options);
-    ModelFigures figures(model, options);
+    ModelFigures figures(model, options, rows_.weighted());
     const Dataset rows = of({FoldPart::Rows::of, folds[k]});
     Answer answer;
     for (std::int64_t i = 0; i < rows.rows(); ++i)
       if (model.regression())
-        answer.add(figures.term(rows.row(i), rows.target(i), rows.target(i), -1), progress);
+        answer.add(figures.term(rows.row(i), rows.target(i), rows.target(i), -1, rows.weight(i)), progress);
       else
-        answer.add(figures.term(rows.row(i), class_of(model, rows.classes().name(rows.class_of(i))), -1), progress);
+        answer.add(
+            figures.term(rows.row(i), class_of(model, rows.classes().name(rows.class_of(i))), -1, rows.weight(i)),
+            progress);
     found.push_back(figures.judgement(answer));
   }
   return found;

@@ -36,11 +36,13 @@ struct Asked {
   FoldPart part = {};
 };
 
-/// What the rows of a fold say of a model: its metrics, of classes or of targets.
+/// What the rows of a fold say of a model: its metrics by weights, of classes or of targets.
 struct Judgement {
-  std::optional<ClassificationMetrics> classes;
+  std::optional<WeightedMetrics> classes;
   RegressionMetrics targets;
-  std::int64_t skipped = 0;
+  std::int64_t rows = 0, skipped = 0;  ///< rows of weight 0 as well
+  std::vector<WeightedSketch>
+      scores;  ///< of a model that is to be calibrated: of each output those of the other rows, then its own
 };
 
 class RowSource {

@@ -49,6 +49,7 @@ double quantile_by_scans(double share, double total, double size, std::vector<do
                          const std::function<bool()>& more) {
   const double wanted = share * total;
   const auto middle = [](double value, double next) { return next < infinity ? value / 2 + next / 2 : value; };
+  bool closing = false;  // a scan found the quantile between these ends
   for (int scan = 0; scan < most_scans; ++scan) {
     const TargetSearch search(where);
     if (!more()) return search.guess;
@@ -59,6 +60,8 @@ double quantile_by_scans(double share, double total, double size, std::vector<do
       return wanted < until ? search.guess : middle(search.guess, number(TargetSearch::above_guess));
     double below = number(TargetSearch::below);
     if (wanted <= below) {
+      // Sums of weights in another order: the quantile is between this target and the one before it, either of which will do.
+      if (closing) return number(TargetSearch::least);
       where = {-size, search.from, search.from};
       continue;
     }
@@ -66,6 +69,7 @@ double quantile_by_scans(double share, double total, double size, std::vector<do
     std::size_t k = 0;
     while (k < cells.size() && below + cells[k].value < wanted) below += cells[k++].value;
     if (k == cells.size()) {
+      if (closing) return number(TargetSearch::largest);
       where = {search.to, search.to, size};
       continue;
     }
@@ -77,6 +81,7 @@ double quantile_by_scans(double share, double total, double size, std::vector<do
         return middle(first, k + 1 < cells.size() ? search.first_of(cells[k + 1].at) : number(TargetSearch::above));
     }
     where = {first, first, last};
+    closing = true;
   }
   throw Error(ErrorKind::invalid_value, "the scans contradict each other: no target is the quantile of all",
               "Do the rows change between the scans?");

@@ -30,11 +30,10 @@ constexpr Consumer scan_training = {
     feature::regression | feature::several_classes | feature::hard_margin | feature::interpolation | feature::log_link |
         feature::standardize | feature::balanced_classes | feature::bounds | feature::constraints |
         feature::free_intercept | feature::l1_ratio | feature::lasso | feature::penalty_factor | feature::offset |
-        feature::lambda_0 | feature::joint_classes | feature::initial,
+        feature::lambda_0 | feature::joint_classes | feature::initial | feature::calibration,
     "Train with train_margin.",
     {{{feature::dual_weights, "Train with train_margin, or leave the option out."},
-      {feature::kernel, "Train with train_margin, or on features of margin_fourier."},
-      {feature::calibration, "Train with train_margin; loss => 'logistic' gives probabilities by itself."}}}};
+      {feature::kernel, "Train with train_margin, or on features of margin_fourier."}}}};
 
 constexpr Consumer one_class_scan_training = {
     "train_one_class_from",
@@ -164,6 +163,8 @@ Model train_scans(RowSource& source, const Options& as_given, const Progress& pr
   const auto start = std::chrono::steady_clock::now();
   Options given = as_given;
   require_features(scan_training_of(given), features_of(given), "this training");
+  if (given.calibration != Calibrate::none)
+    throw Error(ErrorKind::unsupported, "a calibration by scans needs the fold of each row", "Give a column of folds.");
   if (given.lambda == 0.0) given.intercept_scale = 1;  // nothing is regularised
   // Scans read it. Of rows that all fit into memory there is none to save, and no solver of these problems that would.
   if ((features_of(given) & (feature::lambda_0 | feature::hard_margin)) != 0)
@@ -209,8 +210,9 @@ Model train_scans(RowSource& source, const Options& as_given, const Progress& pr
 }
 
 Model train_or_scan(const Dataset& rows, const Options& options, const Progress& progress, MemoryBudget memory) {
-  const bool may_scan =
-      rows.spilled() && options.solver == "auto" && (features_of(options) & ~scan_training_of(options).takes) == 0;
+  // The folds of a calibration by scans are a column, which is not here.
+  const unsigned not_taken = ~scan_training_of(options).takes | feature::calibration;
+  const bool may_scan = rows.spilled() && options.solver == "auto" && (features_of(options) & not_taken) == 0;
   if (!may_scan) return train(rows, options, progress, memory);
   std::optional<Error> no_room;
   try {

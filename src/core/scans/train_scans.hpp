@@ -16,8 +16,8 @@ extern const Consumer scan_training, one_class_scan_training;
 Question first_question(const Options& options, MemoryBudget memory);
 
 /// Chooses a method, asks `source` as often as it needs to, certifies from the answers. The model is one of train(),
-/// without dual weights. `memory`: what the rows in memory and the sums may take. Throws Error as train() does, and for
-/// options that need all rows in memory.
+/// without dual weights, and without a calibration, which is for calibrate_scans() to make. `memory`: what the rows in
+/// memory and the sums may take. Throws Error as train() does, and for options that need all rows in memory.
 Model train_scans(RowSource& source, const Options& options, const Progress& progress, MemoryBudget memory = {});
 
 /// train(), or, where rows are in a file and the solver that `auto` would take has no room for its workspace,

@@ -51,6 +51,12 @@ struct Progressing {
   std::exception_ptr failure = {};
 };
 
+/// What "all rows" are in it.
+Error of_folds(const Error& e) {
+  return {e.kind(), e.message(), e.hint(),
+          (e.detail().empty() ? "" : e.detail() + " ") + "The rows are those that train for one of the folds."};
+}
+
 /// Until it has its model, fails, or asks something new.
 void go_on(Progressing& t, const Progress& progress, MemoryBudget memory) {
   t.asks.reset();
@@ -59,8 +65,9 @@ void go_on(Progressing& t, const Progress& progress, MemoryBudget memory) {
     t.model = train_scans(t.source, t.training->settings, progress, memory);
   } catch (NotAnswered& what) {
     t.asks = std::move(what.question);
-  } catch (const Error&) {
-    t.failure = std::current_exception();
+  } catch (const Error& e) {
+    t.failure =
+        t.training->part.rows == FoldPart::Rows::all ? std::current_exception() : std::make_exception_ptr(of_folds(e));
   }
 }
 

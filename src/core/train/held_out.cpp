@@ -85,8 +85,8 @@ void HeldOut::add(std::int64_t i, const double* scores) {
                 odds_.empty() ? nullptr : odds_.data(), weight);
 }
 
-template <class Count>
-std::optional<double> metric_value(const CountingMetrics<Count>& metrics, Metric metric) {
+std::optional<double> metric_value(const WeightedMetrics& metrics, Metric metric) {
+  if (!(metrics.weight() > 0)) return std::nullopt;
   switch (metric) {
     case Metric::balanced_accuracy:
       return mean_of(metrics.recall());
@@ -108,10 +108,9 @@ std::optional<double> metric_value(const CountingMetrics<Count>& metrics, Metric
       return metrics.accuracy();
   }
 }
-template std::optional<double> metric_value(const ClassificationMetrics&, Metric);
-template std::optional<double> metric_value(const WeightedMetrics&, Metric);
 
 std::optional<double> metric_value(const RegressionMetrics& metrics, Metric metric, double quantile) {
+  if (!(metrics.weight() > 0)) return std::nullopt;
   switch (metric) {
     case Metric::mse:
       return metrics.mean_squared_error();

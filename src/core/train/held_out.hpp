@@ -12,8 +12,7 @@
 namespace margin {
 
 /// A metric of a model; nothing where it is not defined on its rows. `quantile`: that of pinball.
-template <class Count>
-std::optional<double> metric_value(const CountingMetrics<Count>& metrics, Metric metric);
+std::optional<double> metric_value(const WeightedMetrics& metrics, Metric metric);
 std::optional<double> metric_value(const RegressionMetrics& metrics, Metric metric, double quantile);
 
 /// What a metric is when every row of a fold gets the same answer; rows or weights by class, of the fold and of the training.

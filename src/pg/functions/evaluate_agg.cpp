@@ -67,8 +67,9 @@ PassState* make_evaluation(PassStart&& start) {
 template <class State>
 Datum evaluation(FunctionCallInfo fcinfo, const State& state) {
   if (state.rows() == 0) PG_RETURN_NULL();
-  return state.classes.has_value() ? evaluation_datum(fcinfo, *state.model, *state.classes, state.skipped)
-                                   : evaluation_datum(fcinfo, *state.model, state.targets, state.skipped);
+  return state.classes.has_value()
+             ? evaluation_datum(fcinfo, *state.model, *state.classes, state.skipped, state.weighted)
+             : evaluation_datum(fcinfo, *state.model, state.targets, state.skipped);
 }
 
 /// What `result` makes of a state of either kind; NULL without one.

@@ -145,7 +145,8 @@ QueryColumns columns_of(const Analysis& a, const std::string& shard_name, Beside
   // By position: the columns without such a name are what is still missing, in this order.
   int next = labelled ? label : features;
   for (int i = 0; i < a.columns; ++i) {
-    if (std::find(c.of, c.of + roles, i) != c.of + roles) continue;
+    // A fold that nobody asks for is no weight.
+    if (std::find(c.of, c.of + roles, i) != c.of + roles || std::string_view(a.names[i]) == role_names[fold]) continue;
     while (next < shard && c.of[next] >= 0) ++next;
     if (next == shard)
       throw Error(ErrorKind::invalid_option, "the query has columns that are not known what for: " + quoted_columns(a),

@@ -45,9 +45,6 @@ ScanStatement::ScanStatement(const std::string& query, const std::string& shard_
   require_one_select(a, beside);
   const QueryColumns c = columns_of(a, shard_name, beside);
   if (c.of[weight] >= 0) require_number(a, c.of[weight], beside);
-  if (c.of[weight] >= 0 && with_fold)
-    throw Error(ErrorKind::unsupported, "cross-validation by scans takes no row weights",
-                "Leave the weight out, or use margin_cross_validate.");
 
   const char* const name = backend([=] { return get_func_name(function); });
   caller_ = name == nullptr ? "" : name;
@@ -102,7 +99,9 @@ ScanCall ScanStatement::call(const std::vector<Datum>& questions, const std::vec
 
 ScanCall ScanStatement::judging_call(const std::vector<Datum>& models, const std::vector<RowTest>& tests) const {
   ScanCall c = call(models, tests);
-  c.term = own_function(function_, "margin_term", {model_type_, ANYOID, ANYOID});
+  std::vector<Oid> arguments{model_type_, ANYOID, ANYOID};
+  if (c.weight > 0) arguments.push_back(FLOAT8OID);
+  c.term = own_function(function_, c.weight > 0 ? "_margin_term" : "margin_term", arguments);
   c.constant_type = model_type_;
   c.encode = InvalidOid;
   c.columns = nullptr;

@@ -9,7 +9,7 @@ class ScanStatement {
  public:
   /// Parses and analyses `query`, one SELECT of label, features and, optionally, weight: columns of these names, the
   /// others by position. `shard`: the column that groups the rows, empty for none. `function`: one of the extension.
-  /// With folds a column `fold` is one of the query's, and a weight none; without labels each row is an inlier.
+  /// With folds a column `fold` is one of the query's; without labels each row is an inlier.
   /// Throws Error(invalid_option), and what the server says of the query.
   ScanStatement(const std::string& query, const std::string& shard, Oid function, Beside beside = Beside::label);
 
@@ -34,6 +34,7 @@ class ScanStatement {
   /// The statement of all folds of rows that have a label.
   const std::string& folds_text() const { return folds_text_; }
   Oid model_type() const { return model_type_; }
+  bool weighted() const { return call_.weight > 0; }
   /// There is a column `shard`.
   bool by_shard() const { return by_shard_; }
   /// The function that asks, by its name.

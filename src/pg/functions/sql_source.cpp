@@ -1,5 +1,7 @@
 #include "pg/functions/sql_source.hpp"
 
+#include <set>
+
 #include "core/scans/answered_check.hpp"
 #include "core/scans/model_figures.hpp"
 #include "pg/server/group_key.hpp"
@@ -176,13 +178,18 @@ std::vector<Answer> SqlSource::ask_all(const std::vector<Asked>& questions, cons
   std::vector<Answer> answers = merged(statement_.call(asked, tests), progress);
   for (const Datum question : asked) pfree(DatumGetPointer(question));
   for (std::size_t k = 0; k < answers.size(); ++k) require_answer(questions[k].question, answers[k], progress);
-  const Answer& first = answers.front();
   if (!started_) {
-    without_rows_ = first.rows() == 0;
-    one_class_ = questions.front().question.outcome == Dataset::Outcome::classes && first.classes().size() == 1;
+    // Each answer may be of other folds.
+    std::set<std::string_view> classes;
+    without_rows_ = true;
+    for (const Answer& answer : answers) {
+      without_rows_ &= answer.rows() == 0;
+      for (const auto& [name, seen] : answer.classes()) classes.insert(name);
+    }
+    one_class_ = questions.front().question.outcome == Dataset::Outcome::classes && classes.size() == 1;
     started_ = true;
   }
-  tell(first.rows(), start);
+  tell(answers.front().rows(), start);
   return answers;
 }
 
@@ -202,7 +209,7 @@ std::vector<Judgement> SqlSource::judge(const std::vector<Model>& models, const 
     // As the rows saw it.
     const Model model = decoded(asked[k]);
     const Options options = settings_of(model);
-    found.push_back(ModelFigures(model, options).judgement(answers[k]));
+    found.push_back(ModelFigures(model, options, statement_.weighted()).judgement(answers[k]));
   }
   tell(answers.front().rows(), start);
   return found;

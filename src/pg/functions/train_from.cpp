@@ -3,6 +3,7 @@
 #include "core/loss/loss.hpp"
 #include "core/problem/one_class.hpp"
 #include "core/profile/profile_encoder.hpp"
+#include "core/scans/calibrate_scans.hpp"
 #include "core/scans/cross_validate_scans.hpp"
 #include "core/scans/train_together.hpp"
 #include "core/train/fold_encoding.hpp"
@@ -51,6 +52,12 @@ struct Request {
     const auto of_scans = [](std::string_view name) { return name == "shard" || name == "sample_rows"; };
     given.erase(std::remove_if(given.begin(), given.end(), of_scans), given.end());
     function = fcinfo->flinfo->fn_oid;
+  }
+
+  bool calibrates() const { return settings.calibration != Calibrate::none; }
+  /// What a training selects beside features.
+  Beside beside() const {
+    return is_one_class(settings) ? Beside::nothing : calibrates() ? Beside::label_and_fold : Beside::label;
   }
 
   std::string query;
@@ -135,7 +142,7 @@ void settle_columns(GridPoint& point, const Encoder* encoder) {
 
 /// Trains on what the query returns; false: there is no model, which is no error by the options, or the query has no rows.
 template <class Train>
-bool trained(Request& request, std::shared_ptr<const Encoder>& encoder, Train&& train, Beside beside = Beside::label) {
+bool trained(Request& request, std::shared_ptr<const Encoder>& encoder, Train&& train, Beside beside) {
   Options& settings = request.settings;
   ScanStatement statement(request.query, settings.shard, request.function, beside);
   const bool about_margin = (features_of(settings) & feature::hard_margin) != 0;
@@ -165,14 +172,26 @@ bool trained(Request& request, std::shared_ptr<const Encoder>& encoder, Train&& 
   return false;
 }
 
+/// A model for each of the settings.
+std::vector<Model> models_of(SqlSource& source, const std::vector<Options>& settings, const Request& request,
+                             const std::shared_ptr<const Encoder>& encoder, const Progress& progress,
+                             MemoryBudget memory) {
+  if (request.calibrates()) return calibrate_scans(source, settings, request.options, encoder, progress, memory);
+  std::vector<Training> trainings;
+  for (const Options& own : settings) trainings.push_back({own});
+  return train_together(source, trainings, progress, memory);
+}
+
 /// train_margin_from() and train_one_class_from().
-Datum one_model(FunctionCallInfo fcinfo, Request request, Beside beside) {
+Datum one_model(FunctionCallInfo fcinfo, Request request) {
   std::shared_ptr<const Encoder> encoder;
   Model model;
   const auto train = [&](SqlSource& source, const SessionProgress& progress, MemoryBudget memory) {
-    model = train_scans(source, request.settings, progress, memory);
+    model = request.calibrates()
+                ? std::move(models_of(source, {request.settings}, request, encoder, progress, memory).front())
+                : train_scans(source, request.settings, progress, memory);
   };
-  if (!trained(request, encoder, train, beside)) PG_RETURN_NULL();
+  if (!trained(request, encoder, train, request.beside())) PG_RETURN_NULL();
   model.encoder = std::move(encoder);
   TrainingWarnings().give(model, request.settings);
   return trained_model(fcinfo, model, std::move(request.options));
@@ -183,25 +202,20 @@ Datum one_model(FunctionCallInfo fcinfo, Request request, Beside beside) {
 
 using namespace margin::pg;
 
-MARGIN_FUNCTION(train_margin_from) { return one_model(fcinfo, Request(fcinfo), Beside::label); }
+MARGIN_FUNCTION(train_margin_from) { return one_model(fcinfo, Request(fcinfo)); }
 
-MARGIN_FUNCTION(train_one_class_from) {
-  return one_model(fcinfo, Request(fcinfo, Request::For::one_class), Beside::nothing);
-}
+MARGIN_FUNCTION(train_one_class_from) { return one_model(fcinfo, Request(fcinfo, Request::For::one_class)); }
 
 MARGIN_FUNCTION(margin_path_from) {
   Request request(fcinfo, Request::For::path);
   std::shared_ptr<const margin::Encoder> encoder;
   std::vector<margin::Model> models;
   const auto train = [&](SqlSource& source, const SessionProgress& progress, margin::MemoryBudget memory) {
-    std::vector<margin::Training> trainings;
-    for (const double lambda : request.lists->lambdas) {
-      trainings.push_back({request.settings});
-      trainings.back().settings.lambda = lambda;
-    }
-    models = margin::train_together(source, trainings, progress, memory);
+    std::vector<margin::Options> settings(request.lists->lambdas.size(), request.settings);
+    for (std::size_t k = 0; k < settings.size(); ++k) settings[k].lambda = request.lists->lambdas[k];
+    models = models_of(source, settings, request, encoder, progress, memory);
   };
-  if (!trained(request, encoder, train)) PG_RETURN_NULL();
+  if (!trained(request, encoder, train, request.beside())) PG_RETURN_NULL();
   for (const char* name : {"lambdas", "initial"}) request.options.erase(name);
   std::vector<Datum> values;
   for (margin::Model& model : models) {
@@ -231,7 +245,7 @@ MARGIN_FUNCTION(margin_cross_validate_from) {
 
 MARGIN_FUNCTION(margin_scan_query) {
   const Request request(fcinfo);
-  ScanStatement statement(request.query, request.settings.shard, request.function);
+  ScanStatement statement(request.query, request.settings.shard, request.function, request.beside());
   if (statement.of_rows()) return text_datum(encoder_text(statement, request));
   const margin::Question question = margin::first_question(request.settings, margin::MemoryBudget(memory_limit()));
   return text_datum(statement.text_with(scan_value(question.bytes(), question_type)));

@@ -23,19 +23,21 @@ Datum verification_datum(FunctionCallInfo fcinfo, const VerifiedModel& found, st
 
 template <class Count>
 Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const CountingMetrics<Count>& metrics,
-                       std::int64_t skipped) {
+                       std::int64_t skipped, bool weighted) {
   const std::size_t k = model.classes.size();
   CompositeBuilder out(fcinfo);
   out.set_int8("rows", metrics.rows());
   out.set_int8("skipped", skipped);
   out.set_float8("accuracy", metrics.accuracy());
   out.set("classes", TEXTARRAYOID, text_array(model.classes));
-  if constexpr (std::is_floating_point_v<Count>) {
-    out.set_float8("weight", metrics.weight());
-    out.set("weighted_confusion", FLOAT8ARRAYOID, float8_matrix(metrics.confusion().data(), k, k));
+  out.set_float8("weight", static_cast<double>(metrics.weight()));
+  const std::vector<Count>& cells = metrics.confusion();
+  if (weighted) {
+    const std::vector<double> weights(cells.begin(), cells.end());
+    out.set("weighted_confusion", FLOAT8ARRAYOID, float8_matrix(weights.data(), k, k));
   } else {
-    out.set_float8("weight", static_cast<double>(metrics.weight()));
-    out.set("confusion", INT8ARRAYOID, bigint_matrix(metrics.confusion().data(), k, k));
+    const std::vector<std::int64_t> counts(cells.begin(), cells.end());
+    out.set("confusion", INT8ARRAYOID, bigint_matrix(counts.data(), k, k));
   }
   out.set("precision", FLOAT8ARRAYOID, float8_array(metrics.precision()));
   out.set("recall", FLOAT8ARRAYOID, float8_array(metrics.recall()));
@@ -51,8 +53,8 @@ Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const Counti
   if (!ranks.empty()) out.set("top_k", FLOAT8ARRAYOID, float8_array(ranks.data(), ranks.size()));
   return out.finish();
 }
-template Datum evaluation_datum(FunctionCallInfo, const Model&, const ClassificationMetrics&, std::int64_t);
-template Datum evaluation_datum(FunctionCallInfo, const Model&, const WeightedMetrics&, std::int64_t);
+template Datum evaluation_datum(FunctionCallInfo, const Model&, const ClassificationMetrics&, std::int64_t, bool);
+template Datum evaluation_datum(FunctionCallInfo, const Model&, const WeightedMetrics&, std::int64_t, bool);
 
 Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const RegressionMetrics& metrics,
                        std::int64_t skipped) {

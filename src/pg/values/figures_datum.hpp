@@ -11,15 +11,15 @@ namespace margin::pg {
 /// The margin_verification that the running function returns.
 Datum verification_datum(FunctionCallInfo fcinfo, const VerifiedModel& found, std::int64_t skipped);
 
-/// The margin_evaluation that the running function returns, of one row or more.
+/// The margin_evaluation that the running function returns, of one row or more; `weighted`: whose rows have weights.
 template <class Count>
 Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const CountingMetrics<Count>& metrics,
-                       std::int64_t skipped);
+                       std::int64_t skipped, bool weighted);
 Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const RegressionMetrics& metrics,
                        std::int64_t skipped);
 
 /// A chart of metrics (report/charts.hpp).
-using Chart = Plot (*)(const ClassificationMetrics&, const std::vector<std::string>&);
+using Chart = Plot (*)(const WeightedMetrics&, const std::vector<std::string>&);
 /// Throws Error(unsupported) for a regression; `function` draws.
 void require_classes(const Model& model, const char* function);
 

@@ -190,7 +190,7 @@ void Answer::add(const Term& t, const Progress& progress) {
   if (form_.labels) add_class(t);
   for (std::int32_t k = 0; k < t.cell_count; ++k) cells_.add(t.cells[k].at, t.cells[k].value);
   for (std::int32_t k = 0; k < t.point_count; ++k)
-    sketches_[static_cast<std::size_t>(t.points[k].at)].add(t.points[k].value);
+    sketches_[static_cast<std::size_t>(t.points[k].at)].add(t.points[k].value, t.weight);
   if (vectors > 0 && ++block_rows_ >= 512 && block_work_ >= 8.0 * static_cast<double>(block_.size()))
     flush_block(progress);
   progress.work(32.0 + 4.0 * t.x.count);
@@ -217,7 +217,7 @@ void Answer::merge(const Answer& o, const Progress& progress) {
   if (!o.known_) return;
   bool countable = rows_ <= most_rows - o.rows_ && skipped_ <= most_rows - o.skipped_;
   for (std::size_t k = 0; k < std::min(sketches_.size(), o.sketches_.size()); ++k)
-    countable &= sketches_[k].count() <= most_rows - o.sketches_[k].count();
+    countable &= sketches_[k].numbers() <= most_rows - o.sketches_[k].numbers();
   if (!countable) throw Error(ErrorKind::limit_exceeded, "a margin_state cannot count more than 2^53 rows");
   AnswerForm form = o.form_;
   form.reductions = o.reductions_;

@@ -80,7 +80,7 @@ class Answer {
   const std::map<std::string, SeenClass, std::less<>>& classes() const { return classes_; }
   /// The cells that some row added to, in their order, with their sums.
   std::vector<Entry> cells() const;
-  const std::vector<Sketch>& sketches() const { return sketches_; }
+  const std::vector<WeightedSketch>& sketches() const { return sketches_; }
 
   /// The answer to one of several questions that the same terms answered (Question::beside), which is taken out of this one.
   /// `form` is its own; `before`: how much those before it have of each. Throws Error(malformed) for more than there is.
@@ -132,7 +132,7 @@ class Answer {
   std::vector<Bag> bags_;
   std::map<std::string, SeenClass, std::less<>> classes_;
   CellSums cells_;
-  std::vector<Sketch> sketches_;
+  std::vector<WeightedSketch> sketches_;
 };
 
 }  // namespace margin

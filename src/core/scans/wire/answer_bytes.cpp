@@ -28,17 +28,19 @@ ExactSum read_sum(ByteReader& in) {
 struct SketchWriter {
   ByteWriter& out;
   void operator()(double& v) { out(v); }
-  void operator()(std::vector<Sketch::Item>& v) { out.sized(v.data(), v.size(), sizeof v[0]); }
+  void operator()(std::int64_t& v) { out(v); }
+  void operator()(std::vector<WeightedSketch::Item>& v) { out.sized(v.data(), v.size(), sizeof v[0]); }
 };
 struct SketchReader {
   ByteReader& in;
   void operator()(double& v) { in(v); }
-  void operator()(std::vector<Sketch::Item>& v) {
+  void operator()(std::int64_t& v) { in(v); }
+  void operator()(std::vector<WeightedSketch::Item>& v) {
     v.resize(in.count(sizeof v[0]));
     in.raw(v.data(), v.size() * sizeof v[0]);
   }
 };
-static_assert(sizeof(Sketch::Item) == 16);
+static_assert(sizeof(WeightedSketch::Item) == 16);
 
 }  // namespace
 
@@ -106,9 +108,9 @@ std::string Answer::bytes(const Progress& progress) {
     write(out, cell.sum);
   }
   SketchWriter archive{out};
-  for (Sketch& sketch : sketches_) {
+  for (WeightedSketch& sketch : sketches_) {
     sketch.exchange(archive);
-    progress.work(16.0 * Sketch::exact_limit);
+    progress.work(16.0 * WeightedSketch::exact_limit);
   }
   return std::move(out.bytes());
 }
@@ -226,7 +228,7 @@ Answer Answer::from_bytes(std::string_view bytes) {
     a.cells_.add(at, read_sum(in));
   }
   SketchReader archive{in};
-  for (Sketch& sketch : a.sketches_) in.require(sketch.exchange(archive), "a bad sketch");
+  for (WeightedSketch& sketch : a.sketches_) in.require(sketch.exchange(archive), "a bad sketch");
   in.finish();
   return a;
 }

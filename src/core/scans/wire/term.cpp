@@ -159,7 +159,7 @@ void require_sound(const Term& t) {
   for (std::int32_t k = 0; k < t.cell_count; ++k)
     require(t.cells[k].at >= 0 && t.cells[k].at < t.form.cells && std::isfinite(t.cells[k].value), "a bad cell");
   for (std::int32_t k = 0; k < t.point_count; ++k)
-    require(t.points[k].at >= 0 && t.points[k].at < t.form.sketches, "an unknown sketch");
+    require(t.points[k].at >= 0 && t.points[k].at < t.form.sketches && t.weight > 0, "a bad point of a sketch");
   const FeatureRow& x = t.x;
   const bool whole = x.indices == nullptr && !t.skipped;
   require(x.dimensions >= 0 && (!whole || x.dimensions == x.count), "a bad number of features");

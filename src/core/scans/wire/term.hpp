@@ -25,7 +25,7 @@ struct AnswerForm {
   bool labels = false;          ///< classes are counted, and some rows of each are kept
   bool columns = false;         ///< the features that any row has are told
   std::int32_t cells = 0;       ///< a table of sums, of which a row adds to a few
-  std::int32_t sketches = 0;    ///< multisets of numbers (math/quantile_sketch.hpp), most_sketches at most
+  std::int32_t sketches = 0;    ///< numbers by their weights (math/quantile_sketch.hpp), most_sketches at most
 };
 inline constexpr std::int32_t most_sketches = 64;
 
@@ -43,7 +43,7 @@ struct Term {
   const Entry* coefficients = nullptr;  ///< of the sums of rows; a sum that is not here has none of this row
   const double* curvatures = nullptr;   ///< as many as matrices
   const Entry* cells = nullptr;         ///< what it adds to the table
-  const Entry* points = nullptr;        ///< what it adds to the sketches
+  const Entry* points = nullptr;  ///< what it adds to the sketches, each with the weight below, which is not 0 then
   std::int32_t coefficient_count = 0, cell_count = 0, point_count = 0;
   FeatureRow x{};             ///< what the sums take, and the bags
   bool sparse_input = false;  ///< the row came as indices and values
