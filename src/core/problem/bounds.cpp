@@ -164,10 +164,22 @@ void name_bounds(Options& options, const Encoder& encoder) {
 
 namespace {
 
-/// What is said of features, by their numbers, and of all others.
+/// What is said of features, by their numbers, of those that a list has, and of all others. A list stays one: as a map of
+/// ten thousand features it takes longer than a training on a few thousand sparse rows.
 struct NamedRanges {
   std::map<std::int64_t, WeightRange> ranges;
+  std::vector<WeightRange> listed;
   WeightRange others;
+
+  const WeightRange& of(std::int64_t feature) const {
+    const auto found = ranges.empty() ? ranges.end() : ranges.find(feature);
+    if (found != ranges.end()) return found->second;
+    return feature < static_cast<std::int64_t>(listed.size()) ? listed[static_cast<std::size_t>(feature)] : others;
+  }
+  /// Up to the last that is named or listed.
+  std::int64_t size() const {
+    return std::max(static_cast<std::int64_t>(listed.size()), ranges.empty() ? 0 : ranges.rbegin()->first + 1);
+  }
 };
 
 NamedRanges named_ranges(const Options& options, std::int32_t features) {
@@ -177,14 +189,15 @@ NamedRanges named_ranges(const Options& options, std::int32_t features) {
                       " features",
                   "Give a pair for each feature, one pair for all, or an object such as {\"3\": [0, null]}.");
   NamedRanges out;
-  auto& [ranges, others] = out;
+  auto& [ranges, listed, others] = out;
   if (const auto found = options.named_bounds.find(all_others); found != options.named_bounds.end())
     others = found->second;
-  for (std::size_t j = 0; j < options.bounds.size(); ++j) ranges[static_cast<std::int64_t>(j)] = options.bounds[j];
+  listed = options.bounds;
   for (const auto& [key, range] : options.named_bounds)
     if (key != all_others) ranges[numbered("bounds", key, features)] = range;
   for (const auto& [key, rises] : options.monotone) {
-    WeightRange& range = ranges.emplace(numbered("monotone", key, features), others).first->second;
+    const std::int64_t feature = numbered("monotone", key, features);
+    WeightRange& range = ranges.emplace(feature, out.of(feature)).first->second;
     if (rises)
       range.lower = std::max(range.lower, 0.0);
     else
@@ -193,6 +206,7 @@ NamedRanges named_ranges(const Options& options, std::int32_t features) {
   if (options.positive) {
     others.lower = std::max(others.lower, 0.0);
     for (auto& [feature, range] : ranges) range.lower = std::max(range.lower, 0.0);
+    for (WeightRange& range : listed) range.lower = std::max(range.lower, 0.0);
   }
   return out;
 }
@@ -214,20 +228,23 @@ std::optional<std::vector<std::int32_t>> weights_off_zero(const Options& options
   if (!has_bounds(options)) return out;
   const NamedRanges named = named_ranges(options, features);
   const auto holds_zero = [](const WeightRange& r) { return r.lower <= 0 && r.upper >= 0; };
-  if (!holds_zero(named.others) && static_cast<std::int64_t>(named.ranges.size()) < features) return std::nullopt;
-  for (const auto& [feature, range] : named.ranges)
-    if (!holds_zero(range)) out.push_back(static_cast<std::int32_t>(feature));
+  const auto named_features =
+      static_cast<std::int64_t>(named.listed.empty() ? named.ranges.size() : named.listed.size());
+  if (!holds_zero(named.others) && named_features < features) return std::nullopt;
+  if (named.listed.empty()) {
+    for (const auto& [feature, range] : named.ranges)
+      if (!holds_zero(range)) out.push_back(static_cast<std::int32_t>(feature));
+    return out;
+  }
+  for (std::int64_t j = 0; j < named.size(); ++j)
+    if (!holds_zero(named.of(j))) out.push_back(static_cast<std::int32_t>(j));
   return out;
 }
 
 Bounds weight_bounds(const Options& options, std::int32_t features, const std::vector<std::int32_t>* columns) {
   if (!has_bounds(options)) return {};
   const NamedRanges named = named_ranges(options, features);
-  const auto& [ranges, others] = named;
-  // Up to the last that is named.
-  const std::size_t size = columns != nullptr ? columns->size()
-                           : !ranges.empty()  ? static_cast<std::size_t>(ranges.rbegin()->first) + 1
-                                              : 0;
+  const std::size_t size = columns != nullptr ? columns->size() : static_cast<std::size_t>(named.size());
   require_listed(static_cast<std::int64_t>(size));
   Bounds out;
   const auto push = [&](const WeightRange& range, std::int64_t feature) {
@@ -237,10 +254,9 @@ Bounds weight_bounds(const Options& options, std::int32_t features, const std::v
   };
   for (std::size_t k = 0; k < size; ++k) {
     const std::int64_t feature = columns != nullptr ? (*columns)[k] : static_cast<std::int64_t>(k);
-    const auto found = ranges.find(feature);
-    push(found != ranges.end() ? found->second : others, feature);
+    push(named.of(feature), feature);
   }
-  push(others, static_cast<std::int64_t>(size));
+  push(named.others, static_cast<std::int64_t>(size));
   while (out.lower.size() > 1 && out.lower.end()[-2] == out.lower.back() && out.upper.end()[-2] == out.upper.back()) {
     out.lower.pop_back();
     out.upper.pop_back();

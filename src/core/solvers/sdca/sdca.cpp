@@ -62,7 +62,7 @@ class Sdca final : public Solver {
   double workspace(const Problem& p) const override {
     const double n = static_cast<double>(p.rows());
     return n * (sizeof(Coordinate) + 8.0 + 8.0 * p.outputs() + 48.0 + (p.free_intercept ? 8.0 : 0.0)) +
-           p.dimensions() * 8.0 * (p.outputs() + 3.0);
+           p.dimensions() * 8.0 * (p.outputs() + (p.bounds.empty() ? 3.0 : 5.0));
   }
   Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
 

@@ -17,6 +17,10 @@ SdcaState::SdcaState(const Problem& p, Run& run)
       run_(run),
       kernels_(simd()),
       bounded_(!p.bounds.empty()) {
+  for (std::size_t j = 0; bounded_ && j < static_cast<std::size_t>(p.dimensions()); ++j) {
+    low_.push_back(p.bounds.least(j));
+    high_.push_back(p.bounds.most(j));
+  }
   polled_assign(rows, static_cast<std::size_t>(p.rows()), Coordinate(), run.progress());
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     Coordinate& row = rows[static_cast<std::size_t>(i)];
@@ -108,7 +112,7 @@ void SdcaState::refresh_weights() {
 void SdcaState::keep_bounds() {
   if (!bounded_) return;
   bool inside = z.empty();
-  for (std::size_t j = 0; inside && j < weights.size(); ++j) inside = problem.bounds.holds(weights[j], j);
+  for (std::size_t j = 0; inside && j < weights.size(); ++j) inside = weights[j] >= low_[j] && weights[j] <= high_[j];
   if (inside) return;
   if (z.empty()) z = weights;
   for (std::size_t j = 0; j < weights.size(); ++j) weights[j] = weight_of(j);

@@ -2,6 +2,7 @@
 // follows from them.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -105,13 +106,14 @@ class SdcaState {
   /// The weight that follows from z_j.
   double weight_of(std::size_t j) const {
     const double w = std::copysign(std::max(0.0, std::fabs(z[j]) - threshold), z[j]);
-    return bounded_ ? problem.bounds.clip(w, j) : w;
+    return bounded_ ? std::min(std::max(w, low_[j]), high_[j]) : w;
   }
 
   Run& run_;
   const SimdLoops& kernels_;
   double scale_squared_ = 0;  // B², 0 without intercept
   const bool bounded_;
+  std::vector<double> low_, high_;  // of each weight, where there are bounds: looked up at every step
 };
 
 }  // namespace margin
