@@ -45,17 +45,25 @@ ColumnCheck::ColumnCheck(const Problem& p, const Progress& progress)
   const double up = 1 + (static_cast<double>(n) + 8) * epsilon;
   squares_ *= up;
   weight_ *= up;
+  // Of sums of n products, those that vanish. Here and not for each sum: a product with `tiny` takes a hundred cycles.
+  lost_ = tiny * (2 * static_cast<double>(n) + 64);
   lengths_.resize(d);
+  ulps_.resize(d);
+  factors_.resize(d);
   origin_.assign(d, 0.0);
   roots_ = sizes_.roots();
+  const double vanished = std::sqrt(tiny * (static_cast<double>(n) + 1));
   for (std::size_t j = 0; j < d; ++j) {
     if (p.free_intercept && penalizes(j)) centre(j);
     const Row x = summed(j);
-    lengths_[j] = norm(x) * (1 + (x.count + 8.0) * epsilon) + std::sqrt(tiny * (x.count + 1.0));
+    lengths_[j] = norm(x) * (1 + (x.count + 8.0) * epsilon) + vanished;
+    // dot() has 32 sums of dense columns side by side.
+    ulps_[j] = epsilon * ((x.indices != nullptr ? x.count : x.count / 32.0) + 40);
+    factors_[j] = !penalizes(j) || !p.bounds.holds(0, j) ? -1 : p.factor(j);
     progress.work(x.count + 8.0);
   }
   v_.assign(d, 0.0);
-  known_.assign(d, 0);
+  needed_.assign(d, 1);
 }
 
 /// Where the largest number of a column is far more than what it spreads.
@@ -87,7 +95,7 @@ Row ColumnCheck::summed(std::size_t j) {
 }
 
 double ColumnCheck::bytes(const Problem& p) {
-  return 8 * 8.0 * static_cast<double>(p.rows()) + 8 * 7.0 * p.dimensions();
+  return 8 * 8.0 * static_cast<double>(p.rows()) + 8 * 9.0 * p.dimensions();
 }
 
 Certificate ColumnCheck::certificate(const std::vector<double>& w, double b, double intercept, double lambda) {
@@ -230,54 +238,46 @@ ColumnCheck::Conjugate ColumnCheck::conjugate(double scale) const {
   return total;
 }
 
-double ColumnCheck::held(double lambda, std::size_t j) const {
-  return lambda * problem_.l1_ratio * problem_.factor(j) * (1 - 8 * epsilon);
-}
-
-/// In ulps, what the sum of column j errs by: dot() has 32 sums of dense columns side by side.
-double ColumnCheck::depth(std::size_t j) const {
-  const Row x = columns_.column(static_cast<std::int32_t>(j));
-  return (x.indices != nullptr ? x.count : x.count / 32.0) + 40;
-}
+double ColumnCheck::held(double lambda) const { return lambda * problem_.l1_ratio * (1 - 8 * epsilon); }
 
 ColumnCheck::Masses ColumnCheck::masses(const Sums& at, double total) {
   return {at.mass / total * (1 + 8 * epsilon) + tiny, root_of_squares(at.squares, 1)};
 }
 
-/// What a free intercept takes of a, a share of `excess`, is missing of v_j; and what products lost.
-double ColumnCheck::missing(const Masses& of, double excess, std::size_t j) const {
-  return excess * mass(of, j) * (1 + 64 * epsilon) + tiny * (static_cast<double>(u_.size()) + 8);
+/// Which columns may have a term, see the header.
+std::size_t ColumnCheck::find_needed(double lambda, const Masses& of, double excess) {
+  double moved = 0;
+  for (std::size_t i = 0; i < weighted_.size(); ++i) {
+    const double difference = weighted_[i] - before_[i];
+    moved += difference * difference;
+  }
+  const auto n = static_cast<double>(weighted_.size());
+  moved = (std::sqrt(moved) * (1 + (n + 8) * epsilon) + std::sqrt(tiny * (n + 1))) / problem_.total_weight;
+  const std::size_t d = v_.size();
+  const double of_factor = held(lambda);
+  std::size_t needed = 0;
+#pragma omp simd reduction(+ : needed)
+  for (std::size_t j = 0; j < d; ++j) {
+    const double bound = pull_before_[j] + lengths_[j] * moved + off(of, excess, j) + off(masses_before_, 0, j);
+    const bool none = bound * (1 + 16 * epsilon) <= of_factor * factors_[j];
+    needed_[j] = none ? 0 : 1;
+    needed += none ? 0 : 1;
+  }
+  progress_.work(n + 4.0 * static_cast<double>(d));
+  return needed;
 }
 
-/// v_j of all columns but those whose term is 0 for certain, see the header.
+/// v_j of all columns but those whose term is 0 for certain.
 void ColumnCheck::combine(double lambda, const Masses& of, double excess) {
   const std::size_t d = v_.size();
-  double moved = 0;
-  std::size_t needed = d;
   const bool first = before_.empty();
-  if (!first) {
-    for (std::size_t i = 0; i < weighted_.size(); ++i) {
-      const double difference = weighted_[i] - before_[i];
-      moved += difference * difference;
-    }
-    const auto n = static_cast<double>(weighted_.size());
-    moved = (std::sqrt(moved) * (1 + (n + 8) * epsilon) + std::sqrt(tiny * (n + 1))) / problem_.total_weight;
-    progress_.work(n);
-    needed = 0;
-    for (std::size_t j = 0; j < d; ++j) {
-      const double bound = held_part(v_before_[j], j) + lengths_[j] * moved + rounding(of, j) +
-                           rounding(masses_before_, j) + missing(of, excess, j);
-      known_[j] = !penalizes(j) || !problem_.bounds.holds(0, j) || !(bound * (1 + 16 * epsilon) <= held(lambda, j));
-      needed += known_[j] != 0;
-    }
-    progress_.work(4.0 * static_cast<double>(d));
-  }
   // All of them again, once those that were needed since the last time cost as much.
-  spent_ += needed;
+  spent_ += first ? d : find_needed(lambda, of, excess);
   const bool all = spent_ > d || first;
+  known_.clear();
   for (std::size_t j = 0; j < d; ++j) {
-    if (!all && known_[j] == 0) continue;
-    known_[j] = 1;
+    if (!all && needed_[j] == 0) continue;
+    known_.push_back(j);
     const Row x = summed(j);
     v_[j] = dot(x, weighted_.data()) / problem_.total_weight;
     progress_.work(x.count);
@@ -285,19 +285,20 @@ void ColumnCheck::combine(double lambda, const Masses& of, double excess) {
   if (!all) return;
   spent_ = 0;
   before_ = weighted_;
-  v_before_ = v_;
   masses_before_ = of;
+  pull_before_.resize(d);
+  for (std::size_t j = 0; j < d; ++j) pull_before_[j] = held_part(v_[j], j);
 }
 
 double ColumnCheck::term_between(double v, double off, std::size_t j, double lambda) const {
-  return box_term(v, off, lambda * (1 - problem_.l1_ratio) * problem_.factor(j) * (1 - 8 * epsilon), held(lambda, j),
-                  problem_.bounds.least(j), problem_.bounds.most(j));
+  return box_term(v, off, lambda * (1 - problem_.l1_ratio) * problem_.factor(j) * (1 - 8 * epsilon),
+                  held(lambda) * problem_.factor(j), problem_.bounds.least(j), problem_.bounds.most(j));
 }
 
 /// D of −φ'(u), for the lasso times the share that meets its constraint, rounded down.
 double ColumnCheck::dual(const Sums& at, double lambda) {
   const double total = problem_.total_weight, n = static_cast<double>(u_.size()), chunks = roundings(n);
-  const double rho = problem_.l1_ratio;
+  const double rho = problem_.l1_ratio, of_factor = held(lambda);
   const Masses of = masses(at, total);
   double excess = 0;
   if (problem_.free_intercept) {
@@ -311,10 +312,10 @@ double ColumnCheck::dual(const Sums& at, double lambda) {
   double scale = 1;
   if (rho == 1) {
     double largest = 0;
-    for (std::size_t j = 0; j < v_.size(); ++j)
-      if (known_[j] != 0 && penalizes(j) && endless(v_[j], j))
+    for (const std::size_t j : known_)
+      if (penalizes(j) && endless(v_[j], j))
         largest = std::max(
-            largest, (std::fabs(v_[j]) + (bounded ? rounding(of, j) + missing(of, excess, j) : 0.0)) / held(lambda, j));
+            largest, (std::fabs(v_[j]) + (bounded ? off(of, excess, j) : 0.0)) / (of_factor * problem_.factor(j)));
     // A little further than needed, so that rounding does not leave it outside.
     if (largest >= 1) scale = (1 - 1e-12) / largest;
   }
@@ -322,18 +323,17 @@ double ColumnCheck::dual(const Sums& at, double lambda) {
   double value = sum.value - (chunks * epsilon + excess) * (sum.size + at.spread) - 8 * epsilon * weight_;
   value = value / total - 4 * epsilon * std::fabs(value / total);
   double share = 1, penalty = 0, between = 0, between_size = 0;
-  for (std::size_t j = 0; j < v_.size(); ++j) {
-    if (known_[j] == 0) continue;
-    const double v = scale * v_[j], kappa = held(lambda, j), off = rounding(of, j) + missing(of, excess, j),
-                 size = std::fabs(v) + off;
+  for (const std::size_t j : known_) {
+    const double v = scale * v_[j], kappa = of_factor * problem_.factor(j), error = off(of, excess, j),
+                 size = std::fabs(v) + error;
     if (!std::isfinite(size)) return 0;
     if (!penalizes(j)) {
-      value -= problem_.offset_weight() * (v + off + 4 * epsilon * std::fabs(v));
+      value -= problem_.offset_weight() * (v + error + 4 * epsilon * std::fabs(v));
       value -= 4 * epsilon * std::fabs(value);
       continue;
     }
     if (bounded) {
-      const double term = term_between(v, off, j, lambda);
+      const double term = term_between(v, error, j, lambda);
       if (!(term > -infinity)) return 0;
       between += term;
       between_size += std::fabs(term);

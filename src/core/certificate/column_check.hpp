@@ -63,8 +63,11 @@ class ColumnCheck {
   Row summed(std::size_t j);
   /// ≥ Σ c|a||x_j − o_j|/W
   double mass(const Masses& of, std::size_t j) const { return std::min(of.by_rows, of.root * roots_[j]); }
-  double rounding(const Masses& of, std::size_t j) const { return (epsilon * mass(of, j) + tiny) * depth(j); }
-  double missing(const Masses& of, double excess, std::size_t j) const;
+  /// What v_j errs by: its rounding, and what a free intercept takes of a, a share of `excess`.
+  double off(const Masses& of, double excess, std::size_t j) const {
+    return (ulps_[j] + excess * (1 + 64 * epsilon)) * mass(of, j) + lost_;
+  }
+  std::size_t find_needed(double lambda, const Masses& of, double excess);
   void combine(double lambda, const Masses& of, double excess);
   double dual(const Sums& at, double lambda);
   /// The part of v_j that bounds let pull its weight from 0; |v| of one that may not be 0.
@@ -78,8 +81,7 @@ class ColumnCheck {
   }
   /// ≤ T_j(v') of every v' within `off` of v (certificate/risk.hpp).
   double term_between(double v, double off, std::size_t j, double lambda) const;
-  double held(double lambda, std::size_t j) const;  // what the l1 norm holds of v_j, rounded down
-  double depth(std::size_t j) const;
+  double held(double lambda) const;  // what the l1 norm holds of v_j, for a factor of 1, rounded down
   bool penalizes(std::size_t j) const { return static_cast<std::int32_t>(j) != problem_.offset; }
 
   const Problem& problem_;
@@ -94,9 +96,12 @@ class ColumnCheck {
   double squares_ = 0, weight_ = 0;           // Σ c ‖x‖², Σ c
   std::vector<double> cost_, y_;              // of the rows
   std::vector<double> u_, slope_, weighted_;  // at the vectors: scores, φ', c a
-  std::vector<double> v_;                     // the sums of columns, where they are known
-  std::vector<char> known_;                   // of the last point
-  std::vector<double> before_, v_before_;     // c a and all sums of a point that was certified before
+  std::vector<double> ulps_, factors_;  // what sums of columns err by, as a share; their factors, −1: always needed
+  double lost_ = 0;                     // by vanished products
+  std::vector<double> v_;               // the sums of columns, where they are known
+  std::vector<std::size_t> known_;      // of the last point
+  std::vector<char> needed_;            // of the last point
+  std::vector<double> before_, pull_before_;  // c a and what all sums pull, of a point that was certified before
   Masses masses_before_;                      // of those sums
   std::size_t spent_ = 0;                     // sums that were made since
 };
