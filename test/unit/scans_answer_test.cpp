@@ -402,6 +402,7 @@ TEST(Figures, OfTargetsFarFromZeroKeepTheirSpread) {
     const double y = 1e8 + normal(random), e = 0.1 * normal(random), square = y * y;
     row_by_row.add(y, y - e);
     ++sums.rows;
+    sums.weights.add(1);
     sums.squares += (y - (y - e)) * (y - (y - e));
     sums.targets.add(y);
     sums.target_squares.add(square);
@@ -411,6 +412,7 @@ TEST(Figures, OfTargetsFarFromZeroKeepTheirSpread) {
   }
   RegressionMetrics of_sums;
   of_sums.merge(sums);
+  ASSERT_TRUE(of_sums.r_squared().has_value());
   EXPECT_NEAR(*of_sums.r_squared(), *row_by_row.r_squared(), 1e-7);
   sums.largest = sums.smallest;
   RegressionMetrics constant;

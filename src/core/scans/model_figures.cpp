@@ -267,6 +267,8 @@ RegressionMetrics ModelFigures::regression(const Answer& answer) const {
   RegressionMetrics::Sums sums;
   sums.rows = rows_of(answer);
   sums.weights = answer.sum(first_ + weights);
+  if (sums.rows > 0 && !(sums.weights.value() > 0 && std::isfinite(sums.weights.value())))
+    throw foreign("a bad sum of weights");
   sums.squares = number(squares);
   sums.absolutes = number(absolutes);
   sums.errors = number(errors);
