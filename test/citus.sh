@@ -51,6 +51,16 @@ SQL
 )
 report "$([[ $plan == *worker_partial_agg* && $plan == *coord_combine_agg* ]] && echo yes || echo no)" 'a scan is aggregated by the workers'
 
+# A shard keeps twice its eighth of the sample, all of them together the sample.
+found=$(on coordinator 2>&1 <<'SQL'
+SELECT margin_scan_query('SELECT y, x FROM spread', '{"loss": "logistic", "lambda": 0.01, "sample_rows": 800}') AS statement \gset
+SELECT substring(:'statement' FROM '[A-Za-z0-9+/=]{20,}') AS question \gset
+SELECT max((margin_state_info(result::margin_state) -> 'kept' ->> 0)::int) AS most FROM run_command_on_shards('spread', format('SELECT margin_sum(margin_term(%L::margin_question, y, x)) FROM %%s', :'question')) \gset
+SELECT :most = 200 AND (margin_state_info(margin_sum) -> 'kept' ->> 0)::int = 800, :most, margin_state_info(margin_sum) -> 'kept' ->> 0 FROM (:statement) AS s;
+SQL
+)
+report "$([[ $found == t* ]] && echo yes || echo no)" "kept rows, at most of a shard and of all: ${found#t|}"
+
 # Every kind of problem on every kind of table, against the rows in memory.
 problem() { # problem NAME LABEL OPTIONS
   local kind found

@@ -108,7 +108,8 @@ SELECT d, (v).margin_upper IS NULL OR (v).margin_upper >= (v).margin_lower AS so
                   FROM good, (VALUES ('a', '{0,0}'::real[]), ('b', '{2,0}')) t (y, x) WHERE kind = 'binary') s;
 
 -- Texts among the bytes of a scan are texts of this database, whoever wrote them.
-CREATE FUNCTION pg_temp.in_no_encoding(v text) RETURNS text LANGUAGE sql AS $$ SELECT replace(v, encode('yesyes', 'hex'), 'ffffffffffff') $$;
+CREATE FUNCTION pg_temp.in_no_encoding(v text) RETURNS text LANGUAGE sql AS $$
+  SELECT replace(encode(decode(replace(encode(decode(v, 'base64'), 'hex'), encode('yesyes', 'hex'), 'ffffffffffff'), 'hex'), 'base64'), E'\n', '') $$;
 SELECT kind, pg_temp.error_of(format('SELECT %L::%s IS NULL', v, kind)) AS sound, pg_temp.error_of(format('SELECT %L::%s IS NULL', pg_temp.in_no_encoding(v), kind)) AS forged
   FROM (SELECT 'margin_state' AS kind, margin_sum(margin_term(margin_question('{}'::jsonb), y, x))::text AS v FROM (VALUES ('yesyes', '{0}'::real[]), ('no', '{2}')) t (y, x)
         UNION ALL SELECT 'margin_term', margin_term(margin_question('{}'::jsonb), 'yesyes'::text, '{0}'::real[])::text

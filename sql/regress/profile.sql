@@ -82,8 +82,8 @@ SELECT pg_temp.error_of(statement) FROM (VALUES
   ('SELECT margin_profile_columns(p, ''{0.5, NULL}'') FROM p'),
   ('SELECT margin_profile_columns(p, top => -1) FROM p'),
   ('SELECT left(p::text, 200)::margin_profile FROM p'),
-  ('SELECT ''\x''::margin_profile'),
-  ('SELECT (p::text || ''00'')::margin_profile FROM p')) AS v (statement);
+  ('SELECT ''''::margin_profile'),
+  ('SELECT replace(encode(decode(p::text, ''base64'') || ''\x00'', ''base64''), chr(10), '''')::margin_profile FROM p')) AS v (statement);
 
 -- Drift between parts of the rows: none of the same, and what a query says of two.
 SELECT count(*) > 3 AS columns, bool_and(coalesce(psi, 0) = 0 AND coalesce(kolmogorov_smirnov, 0) = 0 AND coalesce(unseen, 0) = 0) AS none FROM p, margin_drift(p, p);

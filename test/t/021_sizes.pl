@@ -224,7 +224,7 @@ foreach my $options ('{"lambda": 0.01, "loss": "logistic"}', '{"lambda": 0.01}',
 # The sums of a margin_term of a few hundred bytes that declares 50,331,650 features would take 800 MB: they are counted, and made
 # where a cancel is heard.
 {
-	$node->safe_psql('postgres', q{CREATE TABLE forged AS SELECT g, overlay(margin_term(margin_question(NULL, m), 1, '{1:1,2:2}/2'::margin_sparse)::text PLACING '03' FROM 65)::margin_term AS t
+	$node->safe_psql('postgres', q{CREATE TABLE forged AS SELECT g, replace(encode(set_byte(decode(margin_term(margin_question(NULL, m), 1, '{1:1,2:2}/2'::margin_sparse)::text, 'base64'), 31, 3), 'base64'), E'\\n', '')::margin_term AS t
 	  FROM (SELECT train_margin(CASE WHEN i % 2 = 0 THEN 1 ELSE -1 END, ARRAY[sin(i), cos(i)], '{"lambda": 0.1, "loss": "logistic"}') AS m FROM generate_series(1, 9) AS i) AS s, generate_series(1, 3) AS g});
 	foreach my $case ([ "SET margin.memory_limit = '50MB';", '54000', $most_time ], [ 'SET statement_timeout = 50;', '57014', 150 ])
 	{

@@ -56,6 +56,8 @@ class RowSource {
     for (const Asked& asked : questions) answers.push_back(ask(asked.question, progress));
     return answers;
   }
+  /// How many servers answer, whose answers to one question are here at the same time.
+  virtual std::int32_t parts() const { return 1; }
   /// How many folds there are; 0: none.
   virtual std::int32_t folds() const { return 0; }
   /// Each of the models on the rows of its fold: one scan. Only of a source that has folds. The models' options are those that

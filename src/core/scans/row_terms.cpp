@@ -63,6 +63,7 @@ RowTerms::RowTerms(Question question)
   form.constant = q_.intercept_column();
   form.bag_rows = q_.bag_rows;
   form.bag_bytes = q_.bag_bytes;
+  form.parts = q_.parts;
   numbers_.resize(reductions_.size());
   coefficients_.resize(std::max(outputs_, static_cast<std::size_t>(form.vectors)));
   std::size_t most_cells = 1, most_added = risks_.empty() ? coefficients_.size() : 0;

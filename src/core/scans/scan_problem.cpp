@@ -322,6 +322,7 @@ void ScanProblem::set_base(const Options& options, const Question& asked) {
   base_.dimensions = asked.columns.empty() ? dimensions : asked.dimensions;
   base_.columns = asked.columns;
   base_.seed = options.seed;
+  base_.parts = asked.parts;
 }
 
 void ScanProblem::weigh_classes(const Options& options, const Progress& progress) {

@@ -170,11 +170,13 @@ Model train_scans(RowSource& source, const Options& as_given, const Progress& pr
   if ((features_of(given) & (feature::lambda_0 | feature::hard_margin)) != 0)
     given.given.erase(std::remove(given.given.begin(), given.given.end(), "initial"), given.given.end());
   Question asked = first_question(given, memory);
+  asked.parts = source.parts();
   ScanRun run(source, given, progress);
   Answer first = run.ask(asked);
   if (first.rows() == 0)
     throw Error(ErrorKind::invalid_value, "there is no row to train on",
                 "Rows without label or features do not count.");
+  if (!first.arrived()) asked.parts = 1;  // whoever reads in many tasks adds up here all the same
   if (first.bag(0).complete()) return train_kept(asked, first, given, progress, memory);
   if (ask_of_columns(given, asked, first)) first = run.ask(asked);
   std::vector<Fairness> parities = take_fairness(given, grouped_by_scans(asked, first, run));

@@ -26,6 +26,8 @@ struct NotAnswered {
 /// The answers that one training got so far, as bytes: a training changes those that it gets.
 class Answered final : public RowSource {
  public:
+  explicit Answered(std::int32_t parts) : parts_(parts) {}
+  std::int32_t parts() const override { return parts_; }
   Answer ask(const Question& question, const Progress&) override {
     std::string asked = question.bytes();
     // Another one than before is asked where the clock had its say.
@@ -41,11 +43,12 @@ class Answered final : public RowSource {
  private:
   std::vector<std::pair<std::string, std::shared_ptr<const std::string>>> known_;
   std::size_t next_ = 0;
+  std::int32_t parts_;
 };
 
 struct Progressing {
   const Training* training;
-  Answered source = {};
+  Answered source;
   std::optional<Model> model = {};
   std::optional<std::string> asks = {};
   std::exception_ptr failure = {};
@@ -122,7 +125,7 @@ std::vector<Model> train_together(RowSource& source, const std::vector<Training>
     const double limit = memory.left_or(-1);
     const MemoryBudget each(limit < 0 ? limit : limit / static_cast<double>(count));
     std::vector<Progressing> some;
-    for (std::size_t k = 0; k < count; ++k) some.push_back({&trainings[begin + k]});
+    for (std::size_t k = 0; k < count; ++k) some.push_back({&trainings[begin + k], Answered(source.parts())});
     std::vector<Progressing*> waiting;
     do {
       waiting.clear();

@@ -1,7 +1,10 @@
 #include "pg/functions/scan_query.hpp"
 
+#include "core/scans/wire/term.hpp"
+#include "pg/server/explained_plan.hpp"
 #include "pg/server/relation_kinds.hpp"
 #include "pg/values/composite.hpp"
+#include "pg/values/jsonb.hpp"
 
 namespace margin::pg {
 
@@ -14,8 +17,7 @@ const char* advice_on(Beside beside) {
 }
 
 /// The names of the foreign servers that the tables of a plan are on, each once.
-const char* servers_of(SPIPlanPtr plan) {
-  CachedPlan* const cached = SPI_plan_get_cached_plan(plan);
+const char* servers_of(const CachedPlan* cached) {
   StringInfoData text;
   initStringInfo(&text);
   List* seen = NIL;
@@ -31,8 +33,13 @@ const char* servers_of(SPIPlanPtr plan) {
       appendStringInfo(&text, "%s%s", text.len == 0 ? "" : ", ", GetForeignServer(server)->servername);
     }
   }
-  if (cached != nullptr) ReleaseCachedPlan(cached, nullptr);  // the plan is not saved: no resource owner knows of it
   return text.data;
+}
+
+Datum explained(const CachedPlan* cached, const char* query) {
+  if (cached == nullptr || list_length(cached->stmt_list) != 1) return Datum{0};
+  const char* const json = explained_plan(linitial_node(PlannedStmt, cached->stmt_list), query);
+  return json == nullptr ? Datum{0} : DirectFunctionCall1(jsonb_in, CStringGetDatum(json));
 }
 
 }  // namespace
@@ -66,7 +73,13 @@ Analysis analysis_of(const char* query) {
           a.types[i] = TupleDescAttr(columns, i)->atttypid;
           a.rows[i] = columns_of_row(first, i + 1);
         }
-        if (!a.writes && !a.locks) a.servers = servers_of(plan);
+        if (!a.writes && !a.locks) {
+          CachedPlan* const cached = SPI_plan_get_cached_plan(plan);
+          a.servers = servers_of(cached);
+          a.explained = explained(cached, query);
+          if (cached != nullptr)
+            ReleaseCachedPlan(cached, nullptr);  // the plan is not saved: no resource owner knows of it
+        }
         MemoryContextSwitchTo(spi);
       }
     }
@@ -170,6 +183,34 @@ void require_number(const Analysis& a, int column, Beside beside) {
               std::string("the weight, column \"") + a.names[column] + "\" of the query, is of type " +
                   type_name_of(type) + ", expected a number",
               advice_on(beside));
+}
+
+namespace {
+
+const Value* member(const Value* value, const char* name) {
+  const auto* const object = value == nullptr ? nullptr : std::get_if<Value::Object>(&value->data);
+  const auto found = object == nullptr ? Value::Object::const_iterator() : object->find(name);
+  return object == nullptr || found == object->end() ? nullptr : &found->second;
+}
+
+double most_tasks(const Value* plan) {
+  const Value* const tasks = member(member(member(plan, "Distributed Query"), "Job"), "Task Count");
+  const auto* const count = tasks == nullptr ? nullptr : std::get_if<double>(&tasks->data);
+  double most = count == nullptr ? 1 : *count;
+  const Value* const below = member(plan, "Plans");
+  if (const auto* const plans = below == nullptr ? nullptr : std::get_if<Value::Array>(&below->data))
+    for (const Value& p : *plans) most = std::max(most, most_tasks(&p));
+  return most;
+}
+
+}  // namespace
+
+std::int32_t tasks_of(const Analysis& a) {
+  if (a.explained == 0) return 1;
+  const Value all = value_from(a.explained);
+  const auto* const queries = std::get_if<Value::Array>(&all.data);
+  if (queries == nullptr || queries->empty()) return 1;
+  return static_cast<std::int32_t>(std::min<double>(most_tasks(member(&queries->front(), "Plan")), most_parts));
 }
 
 }  // namespace margin::pg

@@ -15,6 +15,7 @@ struct Analysis {
   Oid* types;
   RowColumns* rows;     // of each column
   const char* servers;  // "one, two": of its foreign tables
+  Datum explained;      // jsonb of EXPLAIN; 0: the plan is all PostgreSQL's own
 };
 
 /// Parsed, analysed and planned, not run. Throws what the server says of it.
@@ -33,6 +34,8 @@ struct QueryColumns {
 
 /// By name, else by position, but a column of folds by its name alone. Throws Error: invalid_option, wrong_type.
 QueryColumns columns_of(const Analysis& a, const std::string& shard_name, Beside beside);
+/// Of how many tasks on other servers the query consists, as EXPLAIN tells it of an engine of shards; 1 for none.
+std::int32_t tasks_of(const Analysis& a);
 /// Of a type whose cast to double precision is the server's own. Throws Error(wrong_type).
 void require_number(const Analysis& a, int column, Beside beside);
 

@@ -86,6 +86,7 @@ ScanStatement::ScanStatement(const std::string& query, const std::string& shard_
     row_.push_back({text_of_string_node(list_nth(row.names, i)), static_cast<Var*>(list_nth(row.columns, i))->vartype});
   by_shard_ = c.of[shard] >= 0;
   servers_ = a.servers;
+  tasks_ = tasks_of(a);
 }
 
 ScanCall ScanStatement::call(const std::vector<Datum>& questions, const std::vector<RowTest>& tests) const {

@@ -34,6 +34,8 @@ class ScanStatement {
   /// The statement of all folds of rows that have a label.
   const std::string& folds_text() const { return folds_text_; }
   Oid model_type() const { return model_type_; }
+  /// How many tasks on other servers the rows are read by.
+  std::int32_t tasks() const { return tasks_; }
   bool weighted() const { return call_.weight > 0; }
   /// There is a column `shard`.
   bool by_shard() const { return by_shard_; }
@@ -61,6 +63,7 @@ class ScanStatement {
   std::vector<RowColumn> row_;  // the columns of the row; none where they are not known before it is there
   Oid function_, question_type_, profile_type_, model_type_;
   ScanCall call_{};
+  std::int32_t tasks_;
   bool by_shard_, of_rows_;
 };
 

@@ -1,5 +1,6 @@
-// The types of a scan: margin_question, margin_term, margin_state, margin_profile. Text is the hexadecimal form of the bytes, as of bytea;
-// whatever comes in is checked in full.
+// The types of a scan: margin_question, margin_term, margin_state, margin_profile. Text is the base64 of the bytes; whatever comes in is
+// checked in full.
+#include "core/base/base64.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/server/memory.hpp"
 #include "pg/values/composite.hpp"
@@ -8,14 +9,7 @@
 namespace margin::pg {
 namespace {
 
-constexpr std::size_t chunk = 65536;  // bytes between two looks at the interrupts
-
-int digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
+constexpr std::size_t chunk = 16384;  // groups of 3 bytes, or of 4 characters, between two looks at the interrupts
 
 Error malformed(const char* type, const std::string& problem, const char* hint = "") {
   return {ErrorKind::malformed, std::string("malformed ") + type + ": " + problem, hint};
@@ -29,49 +23,60 @@ const char* hint_for(const char* text, const char* type) {
   return text[0] == '{' ? "For options write margin_question('{...}'::jsonb), with the cast." : "";
 }
 
-/// The bytes of '\x0123', in a value whose bytes are aligned.
-varlena* from_hex(const char* text, const char* type) {
-  const std::size_t length = std::strlen(text);
-  if (length < 2 || text[0] != '\\' || text[1] != 'x')
-    throw malformed(type, "expected \\x and hexadecimal digits", hint_for(text, type));
-  if (length % 2 != 0) throw malformed(type, "an odd number of hexadecimal digits");
-  const std::size_t size = length / 2 - 1;
-  varlena* value = allocate_scan_value(size, type);
+/// The bytes of a text, in a value whose bytes are aligned.
+varlena* from_text(const char* characters, const char* type) {
+  const std::string_view text(characters);
+  if (text.size() % 4 != 0)
+    throw malformed(type, "expected base64, a multiple of 4 characters, not " + std::to_string(text.size()),
+                    hint_for(characters, type));
+  varlena* value = allocate_scan_value(base64_bytes(text), type);
   char* to = scan_room(value);
   InterruptProgress session;
-  for (std::size_t i = 0; i < size; ++i) {
-    if (i % chunk == 0) session.poll();
-    const int high = digit(text[2 * i + 2]), low = digit(text[2 * i + 3]);
-    if (high < 0 || low < 0)
-      throw malformed(type, "the character " + std::to_string(2 * i + (high < 0 ? 3 : 4)) + " is no hexadecimal digit");
-    to[i] = static_cast<char>(high * 16 + low);
+  for (std::size_t from = 0; from < text.size(); from += 4 * chunk) {
+    session.poll();
+    const std::string_view piece = text.substr(from, 4 * chunk);
+    const bool last = from + piece.size() == text.size();
+    std::size_t read = read_base64(piece, to);
+    if (read == piece.size() && !last) read = std::min(read, piece.find('='));
+    if (read < piece.size())
+      throw malformed(type, "the character " + std::to_string(from + read + 1) + " cannot be there in base64",
+                      hint_for(characters, type));
+    to += base64_bytes(piece);
   }
   return value;
 }
 
 // Labels become texts: of a model, of margin_state_info.
-void check_question(std::string_view bytes) {
-  for (const std::string& name : Question::from_bytes(bytes).class_names) require_text(name);
+void check_question(char* bytes, std::size_t size) {
+  for (const std::string& name : Question::from_bytes({bytes, size}).class_names) require_text(name);
 }
-void check_term(std::string_view bytes) { require_text(read_term(bytes).label); }
-void check_state(std::string_view bytes) {
-  const Answer answer = Answer::from_bytes(bytes);
+void check_term(char* bytes, std::size_t size) { require_text(read_term({bytes, size}).label); }
+/// Of one of several parts: it was sent here.
+void check_state(char* bytes, std::size_t size) {
+  const Answer answer = Answer::from_bytes({bytes, size});
   for (const auto& [name, seen] : answer.classes()) require_text(name);
+  if (answer.of_parts()) Answer::mark_arrived(bytes);
 }
-void check_profile(std::string_view bytes) { Profile::from_bytes(bytes, memory_limit(), InterruptProgress()); }
+void check_profile(char* bytes, std::size_t size) {
+  Profile::from_bytes({bytes, size}, memory_limit(), InterruptProgress());
+}
 
-using Check = void (*)(std::string_view);
+using Check = void (*)(char* bytes, std::size_t size);
+
+void check_value(Datum value, Check check) {
+  const std::string_view bytes = scan_bytes(value);
+  check(scan_room(reinterpret_cast<varlena*>(DatumGetPointer(value))), bytes.size());
+}
 
 Datum text_input(FunctionCallInfo fcinfo, const char* type, Check check) {
-  const Datum value = PointerGetDatum(from_hex(PG_GETARG_CSTRING(0), type));
-  check(scan_bytes(value));
+  const Datum value = PointerGetDatum(from_text(PG_GETARG_CSTRING(0), type));
+  check_value(value, check);
   return value;
 }
 
 Datum text_output(FunctionCallInfo fcinfo, const char* type) {
-  static constexpr char digits[] = "0123456789abcdef";
   const std::string_view bytes = scan_bytes(PG_GETARG_DATUM(0));
-  const std::size_t size = 2 * bytes.size() + 3;
+  const std::size_t size = base64_size(bytes.size()) + 1;
   if (size > MaxAllocSize)
     throw Error(
         ErrorKind::limit_exceeded,
@@ -79,14 +84,12 @@ Datum text_output(FunctionCallInfo fcinfo, const char* type) {
         "COPY (FORMAT binary) has no such limit below 1 GB.");
   auto* const text = static_cast<char*>(allocate_in(CurrentMemoryContext, size));
   char* to = text;
-  *to++ = '\\';
-  *to++ = 'x';
   InterruptProgress session;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (i % chunk == 0) session.poll();
-    const auto byte = static_cast<unsigned char>(bytes[i]);
-    *to++ = digits[byte >> 4];
-    *to++ = digits[byte & 15];
+  for (std::size_t from = 0; from < bytes.size(); from += 3 * chunk) {
+    session.poll();
+    const std::string_view piece = bytes.substr(from, 3 * chunk);
+    write_base64(piece.data(), piece.size(), to);
+    to += base64_size(piece.size());
   }
   *to = '\0';
   return CStringGetDatum(text);
@@ -98,7 +101,7 @@ Datum binary_input(FunctionCallInfo fcinfo, const char* type, Check check) {
                                static_cast<std::size_t>(message->len - message->cursor));
   message->cursor = message->len;
   const Datum value = scan_value(bytes, type);
-  read_binary([&] { check(scan_bytes(value)); });
+  read_binary([&] { check_value(value, check); });
   return value;
 }
 

@@ -27,6 +27,7 @@ class SqlSource final : public RowSource {
 
   Answer ask(const Question& question, const Progress& progress) override;
   std::vector<Answer> ask_all(const std::vector<Asked>& questions, const Progress& progress) override;
+  std::int32_t parts() const override { return statement_.tasks(); }
   std::int32_t folds() const override { return static_cast<std::int32_t>(folds_.size()); }
   std::vector<Judgement> judge(const std::vector<Model>& models, const std::vector<std::int32_t>& folds,
                                const Progress& progress) override;

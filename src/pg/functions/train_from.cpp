@@ -247,7 +247,8 @@ MARGIN_FUNCTION(margin_scan_query) {
   const Request request(fcinfo);
   ScanStatement statement(request.query, request.settings.shard, request.function, request.beside());
   if (statement.of_rows()) return text_datum(encoder_text(statement, request));
-  const margin::Question question = margin::first_question(request.settings, margin::MemoryBudget(memory_limit()));
+  margin::Question question = margin::first_question(request.settings, margin::MemoryBudget(memory_limit()));
+  question.parts = statement.tasks();
   return text_datum(statement.text_with(scan_value(question.bytes(), question_type)));
 }
 

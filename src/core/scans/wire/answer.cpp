@@ -49,17 +49,24 @@ void Answer::take_form(const AnswerForm& form) {
   masses_.assign(static_cast<std::size_t>(form.vectors), {});
   total_ = block_ = Weights::Zero(form.vectors, 0);
   matrices_.resize(static_cast<std::size_t>(form.matrices));
-  bags_.assign(static_cast<std::size_t>(form.bags), Bag(form.bag_rows, form.bag_bytes));
+  bags_.assign(static_cast<std::size_t>(form.bags), Bag(form.share_of_rows(), form.share_of_bytes()));
   cells_ = CellSums(form.cells);
   sketches_.assign(static_cast<std::size_t>(form.sketches), {});
   fixed_dimensions_ = form.dimensions > 0;
+}
+
+/// Of several parts: they meet here.
+void Answer::set_arrived() {
+  arrived_ = true;
+  for (Bag& bag : bags_) bag.widen(form_.bag_rows, form_.bag_bytes);
 }
 
 void Answer::require_form(const AnswerForm& f) const {
   if (f.question == form_.question && f.reductions == reductions_ && f.vectors == form_.vectors &&
       f.matrices == form_.matrices && f.dimensions == form_.dimensions && f.constant == form_.constant &&
       f.bags == form_.bags && f.bag_rows == form_.bag_rows && f.bag_bytes == form_.bag_bytes &&
-      f.labels == form_.labels && f.columns == form_.columns && f.cells == form_.cells && f.sketches == form_.sketches)
+      f.parts == form_.parts && f.labels == form_.labels && f.columns == form_.columns && f.cells == form_.cells &&
+      f.sketches == form_.sketches)
     return;
   throw Error(ErrorKind::invalid_value, "the terms of different questions or models cannot be added up",
               "Use GROUP BY, so that each sum has the terms of one only.");
@@ -227,6 +234,7 @@ void Answer::merge(const Answer& o, const Progress& progress) {
     take_form(form);
     resize(form_.dimensions, progress);
   }
+  if (o.arrived_ && !arrived_) set_arrived();
   skipped_ += o.skipped_;
   if (o.rows_ == 0) return;
   if (fixed_dimensions_ && o.fixed_dimensions_
@@ -303,6 +311,7 @@ Answer Answer::take_part(const AnswerForm& form, const Place& before, const Prog
       before.bags + form.bags > form_.bags || before.cells + form.cells > form_.cells)
     throw Error(ErrorKind::malformed, "the margin_state is not an answer to this question");
   out.take_form(form);
+  if (arrived_) out.set_arrived();
   out.rows_ = rows_;
   out.skipped_ = skipped_;
   out.fingerprint_ = fingerprint_;

@@ -91,6 +91,13 @@ class Answer {
   };
   Answer take_part(const AnswerForm& form, const Place& before, const Progress& progress);
 
+  /// Several servers answer, and each keeps its share of the rows (AnswerForm::parts).
+  bool of_parts() const { return form_.parts > 1; }
+  /// Marks the bytes of an answer as those of another server's: what they are merged into keeps as many rows as the question
+  /// allows, no longer the share of a part.
+  static void mark_arrived(char* bytes);
+  bool arrived() const { return arrived_; }
+
   std::string bytes(const Progress& progress = {});
   /// Throws Error(malformed).
   static Answer from_bytes(std::string_view bytes);
@@ -102,6 +109,7 @@ class Answer {
   void resize(std::int32_t dimensions, const Progress& progress);
   void add_class(const Term& term);
   void keep(std::size_t k, double value);
+  void set_arrived();
   void flush_block(const Progress& progress);
   void flush_matrices(const Progress& progress);
 
@@ -112,7 +120,7 @@ class Answer {
     SymmetricMatrix sum;
   };
 
-  bool known_ = false;
+  bool known_ = false, arrived_ = false;
   AnswerForm form_;
   std::string reductions_;
   std::int64_t rows_ = 0, skipped_ = 0;

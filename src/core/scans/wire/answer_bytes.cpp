@@ -9,7 +9,9 @@ namespace margin {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x3553544dU;  // "MTS5"
+constexpr std::uint32_t magic = 0x3653544dU;  // "MTS6"
+
+constexpr std::size_t arrived_at = sizeof magic + 1;  // behind whether anything is known
 
 constexpr std::int32_t piece = 65536;  // numbers between two looks at the interrupts
 
@@ -50,6 +52,7 @@ std::string Answer::bytes(const Progress& progress) {
   ByteWriter out;
   out(magic);
   out(known_);
+  out(arrived_);
   if (!known_) return std::move(out.bytes());
   out(form_.question);
   out(reductions_);
@@ -59,6 +62,7 @@ std::string Answer::bytes(const Progress& progress) {
   out(form_.constant);
   out(form_.bag_rows);
   out(form_.bag_bytes);
+  out(form_.parts);
   out(form_.labels);
   out(form_.columns);
   for (const std::int64_t n : {rows_, skipped_, blocks_, longest_}) out(n);
@@ -148,11 +152,16 @@ static AnswerForm read_form(ByteReader& in, std::string& reductions) {
   in(f.constant);
   in(f.bag_rows);
   in(f.bag_bytes);
+  in(f.parts);
   in(f.labels);
   in(f.columns);
-  in.require(std::isfinite(f.constant) && f.constant >= 0 && f.bag_rows >= 0 && f.bag_bytes >= 0, "a bad form");
+  in.require(std::isfinite(f.constant) && f.constant >= 0 && f.bag_rows >= 0 && f.bag_bytes >= 0 && f.parts >= 1 &&
+                 f.parts <= most_parts,
+             "a bad form");
   return f;
 }
+
+void Answer::mark_arrived(char* bytes) { bytes[arrived_at] = 1; }
 
 Answer Answer::from_bytes(std::string_view bytes) {
   ByteReader in(bytes, "margin_state");
@@ -160,8 +169,9 @@ Answer Answer::from_bytes(std::string_view bytes) {
   in(first);
   in.require(first == magic, "bad magic number");
   Answer a;
-  bool known;
+  bool known, arrived;
   in(known);
+  in(arrived);
   if (!known) {
     in.finish();
     return a;
@@ -217,6 +227,7 @@ Answer Answer::from_bytes(std::string_view bytes) {
   }
   if (f.columns) a.features_.read(in, dimensions);
   for (Bag& bag : a.bags_) bag.read(in);
+  if (arrived) a.set_arrived();
   read_classes(in, rows, a.classes_);
   const std::size_t filled = in.count(24);
   std::int64_t last = -1;

@@ -33,6 +33,12 @@ class Bag {
   Bag() = default;
   Bag(std::int64_t most_rows, std::int64_t most_bytes) : most_rows_(most_rows), most_bytes_(most_bytes) {}
 
+  /// From now on it keeps up to so many, which are not fewer than before; what was left out stays out.
+  void widen(std::int64_t most_rows, std::int64_t most_bytes) {
+    trim();
+    most_rows_ = most_rows;
+    most_bytes_ = most_bytes;
+  }
   bool wants(double key) const {
     return key < std::numeric_limits<double>::infinity() && (!dropped_ || key <= dropped_key_);
   }

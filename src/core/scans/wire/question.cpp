@@ -11,7 +11,7 @@ namespace margin {
 
 namespace {
 
-constexpr std::uint32_t question_magic = 0x3751544dU;  // "MTQ7"
+constexpr std::uint32_t question_magic = 0x3851544dU;  // "MTQ8"
 constexpr std::size_t most_steps = 64, most_edges = 16384, most_groups = 4096, most_rings = 64, most_constraints = 1000;
 
 /// Calls archive(part) for every part but the statement and the strings of `class_names`.
@@ -33,6 +33,7 @@ void exchange(Archive& archive, Q& q) {
   archive(q.rings);
   archive(q.bag_rows);
   archive(q.bag_bytes);
+  archive(q.parts);
   archive(q.seed);
 }
 
@@ -104,6 +105,7 @@ void require_sound(const Question& q, const ByteReader& in) {
   for (const std::int32_t j : q.constraints.rows.feature)
     in.require(j < q.width(), "a constraint on a feature that there is not");
   in.require(q.dimensions >= 0 && q.bag_rows >= 0 && q.bag_bytes >= 0, "a size is negative");
+  in.require(q.parts >= 1 && q.parts <= most_parts, "a bad number of parts");
   std::int32_t last = -1;
   for (const std::int32_t column : q.columns) {
     in.require(column > last && column < q.dimensions, "columns that do not ascend");
@@ -215,7 +217,8 @@ bool Question::shares_terms(const Question& other) const {
   return kind == Kind::risk && other.kind == Kind::risk && other.beside.empty() && outcome == other.outcome &&
          class_names == other.class_names && column_center == other.column_center &&
          column_scale == other.column_scale && dimensions == other.dimensions && columns == other.columns &&
-         intercept_column() == other.intercept_column() && bag_rows == other.bag_rows && bag_bytes == other.bag_bytes;
+         intercept_column() == other.intercept_column() && bag_rows == other.bag_rows && bag_bytes == other.bag_bytes &&
+         parts == other.parts;
 }
 
 std::string group_label(const std::vector<double>& values) {

@@ -12,7 +12,7 @@ namespace margin {
 
 namespace {
 
-constexpr std::uint32_t term_magic = 0x344d544dU;  // "MTM4"
+constexpr std::uint32_t term_magic = 0x354d544dU;  // "MTM5"
 // Sums over vectors, of which a term says only how many there are, for each number: 64 rings of four sides for a value,
 // 4,096 groups of rows (question.cpp) for eight.
 constexpr std::size_t most_vectors = 512;
@@ -33,13 +33,13 @@ struct TermHead {
   std::uint64_t question;
   std::int32_t numbers, vectors, matrices, form_dimensions, bags, form_cells, form_sketches, coefficients, cells,
       points;
-  std::int32_t count, dimensions, label_size, label_class;
+  std::int32_t count, dimensions, label_size, label_class, parts, unused;
   double constant;
   std::int64_t bag_rows, bag_bytes;
   double label_key, lower, upper, weight;
   Fingerprint fingerprint;
 };
-static_assert(sizeof(TermHead) == 144 && std::is_trivially_copyable_v<TermHead>);
+static_assert(sizeof(TermHead) == 152 && std::is_trivially_copyable_v<TermHead>);
 
 /// Where the parts lie, from the head alone.
 struct TermLayout {
@@ -84,6 +84,7 @@ TermHead head_of(const Term& t) {
   h.constant = t.form.constant;
   h.bag_rows = t.form.bag_rows;
   h.bag_bytes = t.form.bag_bytes;
+  h.parts = t.form.parts;
   h.label_key = t.label_key;
   h.lower = t.lower;
   h.upper = t.upper;
@@ -108,6 +109,7 @@ Term term_of(const TermHead& h, const char* bytes) {
   t.form.sketches = h.form_sketches;
   t.form.bag_rows = h.bag_rows;
   t.form.bag_bytes = h.bag_bytes;
+  t.form.parts = h.parts;
   t.form.labels = (h.flags & labels) != 0;
   t.form.columns = (h.flags & columns) != 0;
   t.skipped = (h.flags & skipped) != 0;
@@ -143,7 +145,7 @@ void require(bool sound, const char* problem) {
 
 void require_sound(const Term& t) {
   require(t.form.vectors >= 0 && t.form.bags >= 0 && t.form.bag_rows >= 0 && t.form.bag_bytes >= 0 &&
-              t.form.dimensions >= 0 && t.form.cells >= 0,
+              t.form.parts >= 1 && t.form.parts <= most_parts && t.form.dimensions >= 0 && t.form.cells >= 0,
           "a size is negative");
   require(static_cast<std::size_t>(t.form.vectors) <= most_vectors * (t.form.reductions.size() + 8), "too many sums");
   require(t.form.sketches >= 0 && t.form.sketches <= most_sketches, "a bad number of sketches");
@@ -226,6 +228,7 @@ Term read_term(std::string_view bytes) {
   TermHead h;
   std::memcpy(&h, bytes.data(), sizeof h);
   require(h.magic == term_magic, "bad magic number");
+  require(h.unused == 0, "an unused number is not 0");
   require((h.flags & ~static_cast<std::uint32_t>(all)) == 0, "unknown flags");
   for (const std::int32_t n : {h.numbers, h.matrices, h.bags, h.coefficients, h.cells, h.points, h.count, h.label_size})
     require(n >= 0 && static_cast<std::size_t>(n) <= bytes.size(), "a count is larger than what follows");

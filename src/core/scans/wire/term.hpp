@@ -2,6 +2,7 @@
 // row itself is wanted. A view of memory of whoever made it; as bytes it is what SQL calls a margin_term.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,11 +23,21 @@ struct AnswerForm {
   std::int32_t bags = 0;        ///< rows are kept in so many bags
   std::int64_t bag_rows = 0;    ///< of each, at most
   std::int64_t bag_bytes = 0;   ///< of all rows of one bag, at most
+  std::int32_t parts = 1;       ///< answers of other servers that meet: each of them keeps but its share
   bool labels = false;          ///< classes are counted, and some rows of each are kept
   bool columns = false;         ///< the features that any row has are told
   std::int32_t cells = 0;       ///< a table of sums, of which a row adds to a few
   std::int32_t sketches = 0;    ///< numbers by their weights (math/quantile_sketch.hpp), most_sketches at most
+
+  /// Of rows, or of bytes, what one of the parts keeps: twice its even share, which leaves nothing out that all of them
+  /// together would keep where rows are spread by chance; and not less than `least`.
+  std::int64_t share_of(std::int64_t all, std::int64_t least) const {
+    return parts <= 2 ? all : std::min(all, std::max(least, all / parts * 2));
+  }
+  std::int64_t share_of_rows() const { return share_of(bag_rows, 64); }
+  std::int64_t share_of_bytes() const { return share_of(bag_bytes, 1 << 16); }
 };
+inline constexpr std::int32_t most_parts = 1 << 20;
 inline constexpr std::int32_t most_sketches = 64;
 
 /// A number for one cell, for one sum of rows, or for one sketch.

@@ -1,0 +1,44 @@
+#include "pg/server/explained_plan.hpp"
+
+extern "C" {
+#include <commands/explain.h>
+#if PG_VERSION_NUM >= 180000
+#include <commands/explain_format.h>
+#include <commands/explain_state.h>
+#endif
+#include <executor/executor.h>
+#include <tcop/dest.h>
+#include <utils/snapmgr.h>
+}
+
+namespace margin::pg {
+
+namespace {
+
+bool has_custom_node(const Plan* plan) {
+  if (plan == nullptr) return false;
+  if (IsA(plan, SubqueryScan)) return has_custom_node(reinterpret_cast<const SubqueryScan*>(plan)->subplan);
+  return IsA(plan, CustomScan) || has_custom_node(plan->lefttree) || has_custom_node(plan->righttree);
+}
+
+}  // namespace
+
+const char* explained_plan(PlannedStmt* plan, const char* text) {
+  if (!has_custom_node(plan->planTree)) return nullptr;
+  QueryDesc* const run =
+      CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, None_Receiver, nullptr, nullptr, 0);
+  ExecutorStart(run, EXEC_FLAG_EXPLAIN_ONLY);
+  ExplainState* const state = NewExplainState();
+  state->format = EXPLAIN_FORMAT_JSON;
+  state->costs = false;
+  ExplainBeginOutput(state);
+  ExplainOpenGroup("Query", nullptr, true, state);
+  ExplainPrintPlan(state, run);
+  ExplainCloseGroup("Query", nullptr, true, state);
+  ExplainEndOutput(state);
+  ExecutorEnd(run);
+  FreeQueryDesc(run);
+  return state->str->data;
+}
+
+}  // namespace margin::pg
