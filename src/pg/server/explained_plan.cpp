@@ -13,6 +13,13 @@ extern "C" {
 
 namespace margin::pg {
 
+#ifdef __EMSCRIPTEN__
+
+// A browser has no other servers, and PGlite gives no EXPLAIN to extensions.
+const char* explained_plan(PlannedStmt*, const char*) { return nullptr; }
+
+#else
+
 namespace {
 
 bool has_custom_node(const Plan* plan) {
@@ -40,5 +47,7 @@ const char* explained_plan(PlannedStmt* plan, const char* text) {
   FreeQueryDesc(run);
   return state->str->data;
 }
+
+#endif
 
 }  // namespace margin::pg
