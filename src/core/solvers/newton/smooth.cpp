@@ -141,6 +141,7 @@ class SmoothNewton {
   void direction();
   void direction_between_bounds();
   double wanted() const;
+  double accuracy() const;
   double step();
   /// F(w + t d) and its derivative in t; where no row curves, with the best free intercept there.
   Line along(double t);
@@ -234,11 +235,18 @@ void SmoothNewton::gradient() {
   if (size > 0) gap_ += 2 * std::fabs(r_.back()) / size * primal_;
 }
 
+// The residual is what is left of the gradient where the Hessian does not change: as much as the wanted gap allows, and
+// less of it as the model of the function becomes exact.
+double SmoothNewton::accuracy() const {
+  const double share = gap_ / std::fabs(primal_);
+  const double enough = std::max(end_share * std::sqrt(wanted() / gap_), std::min(first_accuracy, std::sqrt(share)));
+  return std::min(enough, steps_ > usual ? late_accuracy : first_accuracy);
+}
+
 /// direction() between the bounds, from the curvatures.
 void SmoothNewton::direction_between_bounds() {
   if (gradients_) {
-    const double share = std::min(first_accuracy, std::sqrt(gap_ / std::fabs(primal_)));
-    step_between_bounds(p_.rows, *gradients_, coefficient_.data(), 1.0, w_, r_, std::max(late_accuracy, share), d_);
+    step_between_bounds(p_.rows, *gradients_, coefficient_.data(), 1.0, w_, r_, accuracy(), d_);
     return;
   }
   dense_->hessian.set_zero();
@@ -260,13 +268,7 @@ void SmoothNewton::direction() {
            (++steps_ > usual || std::all_of(coefficient_.begin(), coefficient_.end(), [](double c) { return c == 0; }));
   if (p_.rows.bounded() && p_.rows.constraints() == nullptr) return direction_between_bounds();
   if (gradients_) {
-    // The residual is what is left of the gradient where the Hessian does not change: as much as the wanted gap
-    // allows, and less of it as the model of the function becomes exact.
-    const double share = gap_ / std::fabs(primal_);
-    const double accuracy =
-        std::max(end_share * std::sqrt(wanted() / gap_), std::min(first_accuracy, std::sqrt(share)));
-    gradients_->solve(coefficient_.data(), 1.0, r_, std::min(accuracy, steps_ > usual ? late_accuracy : first_accuracy),
-                      d_);
+    gradients_->solve(coefficient_.data(), 1.0, r_, accuracy(), d_);
     return;
   }
   SymmetricMatrix& hessian = dense_->hessian;
