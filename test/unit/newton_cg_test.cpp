@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/solvers/newton/between_bounds.hpp"
 #include "core/solvers/newton/conjugate_gradients.hpp"
+#include "core/solvers/newton/gram.hpp"
 #include "label_of.hpp"
 #include "newton_problems.hpp"
 
@@ -214,7 +215,15 @@ TEST(NewtonCg, SolvesItsModelsBetweenBounds) {
     rows.clip(w);
     for (std::size_t j = 0; j < d; ++j) r[j] = normal(random) * (j % 3 == 0 ? 1e6 : 1);
     ConjugateGradients gradients(rows);
-    step_between_bounds(rows, gradients, weight.data(), 2.5, w, r, 1e-6, step);
+    if (trial % 2 == 0) {
+      step_between_bounds(rows, gradients, weight.data(), 2.5, w, r, 1e-6, step);
+    } else {
+      gradients.weigh(weight.data(), 2.5);
+      SymmetricMatrix gram(d);
+      gram.set_zero();
+      GramSum(rows).add(weight.data(), gram);
+      step_between_bounds(rows, gram, 2.5, w, r, 1e-6, step);
+    }
     gradients.multiply(step, image);
     // What a step of the model's gradient, cut to the bounds, would still change; the same from no step at all.
     double left = 0, first = 0;
@@ -227,6 +236,19 @@ TEST(NewtonCg, SolvesItsModelsBetweenBounds) {
     }
     EXPECT_LE(left, 1e-10 * first) << trial;
   }
+}
+
+TEST(NewtonCg, NewtonTakesAsManyStepsBetweenBoundsAsWithout) {
+  for (const std::uint64_t seed : {31, 32, 33})
+    for (const char* loss : {"logistic", "squared_hinge", "hinge"}) {
+      const Dataset data = unscaled(seed, 600, 40);
+      Options s = soft(loss, 1e-4, 1e-3);
+      const Solved free = solve(data, s, newton);
+      s.positive = true;
+      const Solved r = solve(data, s, newton);
+      EXPECT_EQ(r.solution.status, Status::optimal) << loss << ' ' << seed;
+      EXPECT_LE(r.solution.iterations, 2 * free.solution.iterations) << loss << ' ' << seed;
+    }
 }
 
 TEST(NewtonCg, TakesNoMoreStepsBetweenBoundsThanNewton) {

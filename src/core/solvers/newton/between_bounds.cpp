@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "core/solvers/elastic_net/l1_quadratic.hpp"
+#include <vector>
 
 namespace margin {
 
@@ -13,11 +12,105 @@ namespace {
 constexpr int most_box_products = 1000, most_idle = 100, most_halvings = 40;
 constexpr double rounding_share = 1e-10;
 
+/// The matrix of a model, as far as products say what it is.
+struct BoxMatrix {
+  virtual ~BoxMatrix() = default;
+  virtual void multiply(const std::vector<double>& p, std::vector<double>& q) const = 0;
+  /// z is v, preconditioned, and 0 where a weight is at an end; their product.
+  virtual double precondition(const std::vector<double>& v, const std::vector<char>& end,
+                              std::vector<double>& z) const = 0;
+  virtual double inverse_diagonal(std::size_t j) const = 0;
+  /// Before a step in the face of these ends; whether the preconditioner became another one.
+  virtual bool prepare(const std::vector<char>& /*end*/) { return false; }
+};
+
+struct MatrixOfRows final : BoxMatrix {
+  explicit MatrixOfRows(const ConjugateGradients& from) : gradients(from) {}
+  void multiply(const std::vector<double>& p, std::vector<double>& q) const override { gradients.multiply(p, q); }
+  double precondition(const std::vector<double>& v, const std::vector<char>& end,
+                      std::vector<double>& z) const override {
+    return gradients.precondition(v, &end, z);
+  }
+  double inverse_diagonal(std::size_t j) const override { return gradients.inverse_diagonal(j); }
+  const ConjugateGradients& gradients;
+};
+
+/// I + factor · gram, of which the upper triangle is read, with both. The first face is factorised, so that a step which no bound stops is
+/// exact; later ones as soon as they have taken as many products as that costs.
+class StoredMatrix final : public BoxMatrix {
+ public:
+  StoredMatrix(const NewtonRows& rows, const SymmetricMatrix& gram, double factor)
+      : rows_(rows),
+        n_(rows.columns()),
+        factor_(0),
+        stride_((n_ + 7) / 8 * 8),
+        matrix_(stride_ * n_, 0.0),
+        inverse_(n_) {
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t j = i; j < n_; ++j)
+        matrix_[i * stride_ + j] = matrix_[j * stride_ + i] = factor * gram.row(i)[j];
+      double& diagonal = matrix_[i * stride_ + i];
+      if (rows.penalizes(i) || diagonal == 0) diagonal += 1;
+      inverse_[i] = 1 / diagonal;
+    }
+    rows.run().work(2.0 * static_cast<double>(n_ * n_));
+  }
+  void multiply(const std::vector<double>& p, std::vector<double>& q) const override {
+    for (std::size_t i = 0; i < n_; ++i) q[i] = simd().dot_dd(matrix_.data() + i * stride_, p.data(), n_);
+    rows_.run().work(static_cast<double>(n_ * n_));
+  }
+  double precondition(const std::vector<double>& v, const std::vector<char>& end,
+                      std::vector<double>& z) const override {
+    z.resize(n_);
+    if (exact_) {
+      std::vector<double> part(members_.size());
+      for (std::size_t p = 0; p < members_.size(); ++p) part[p] = v[members_[p]];
+      solve_factored(factor_, part.data());
+      std::fill(z.begin(), z.end(), 0.0);
+      for (std::size_t p = 0; p < members_.size(); ++p) z[members_[p]] = part[p];
+    } else {
+      for (std::size_t j = 0; j < n_; ++j) z[j] = end[j] != 0 ? 0.0 : inverse_[j] * v[j];
+    }
+    return simd().dot_dd(v.data(), z.data(), n_);
+  }
+  double inverse_diagonal(std::size_t j) const override { return inverse_[j]; }
+  bool prepare(const std::vector<char>& end) override {
+    if (exact_ && end == end_) return false;
+    const bool was_exact = exact_;
+    exact_ = false;
+    if (++since_ < wait_) return was_exact;
+    members_.clear();
+    for (std::size_t j = 0; j < n_; ++j)
+      if (end[j] == 0) members_.push_back(j);
+    const std::size_t s = members_.size();
+    factor_.reset(s, rows_.run().progress());
+    for (std::size_t p = 0; p < s; ++p)
+      for (std::size_t q = p; q < s; ++q) factor_.row(p)[q] = matrix_[members_[p] * stride_ + members_[q]];
+    exact_ = factorise(factor_, rows_.run().progress());
+    end_ = end;
+    since_ = 0;
+    const double share = static_cast<double>(s) / static_cast<double>(n_);
+    wait_ = 2 + static_cast<std::size_t>(share * share * static_cast<double>(s) / 3);
+    return true;
+  }
+
+ private:
+  const NewtonRows& rows_;
+  std::size_t n_;
+  SymmetricMatrix factor_;  // of the face of members_
+  bool exact_ = false;
+  std::vector<std::size_t> members_;
+  std::vector<char> end_;
+  std::size_t since_ = 0, wait_ = 0;
+  std::size_t stride_;
+  std::vector<double> matrix_, inverse_;
+};
+
 /// The minimum of the model between the bounds by products alone, from no step on.
 class BoxDescent {
  public:
-  BoxDescent(const NewtonRows& rows, ConjugateGradients& system, const std::vector<double>& w,
-             const std::vector<double>& r, std::vector<double>& d)
+  BoxDescent(const NewtonRows& rows, BoxMatrix& system, const std::vector<double>& w, const std::vector<double>& r,
+             std::vector<double>& d)
       : rows_(rows), system_(system), w_(w), d_(d), g_(r), search_(w.size()), image_(w.size()), end_(w.size()) {
     std::fill(d_.begin(), d_.end(), 0.0);
     for (std::size_t j = 0; j < w.size(); ++j) {
@@ -53,7 +146,7 @@ class BoxDescent {
   void take_change();
 
   const NewtonRows& rows_;
-  ConjugateGradients& system_;
+  BoxMatrix& system_;
   const std::vector<double>& w_;
   std::vector<double>& d_;
   std::vector<double> g_;             // of the model at d
@@ -149,8 +242,9 @@ bool BoxDescent::face_step() {
   const std::size_t n = d_.size();
   moving_.resize(n);
   for (std::size_t j = 0; j < n; ++j) moving_[j] = end_[j] == none ? -g_[j] : 0.0;
+  if (system_.prepare(end_)) fresh_ = true;
   const double before = product_;
-  product_ = system_.precondition(moving_, &end_, conditioned_);
+  product_ = system_.precondition(moving_, end_, conditioned_);
   const double turn = fresh_ ? 0.0 : product_ / before;
   for (std::size_t j = 0; j < n; ++j) search_[j] = conditioned_[j] + (turn != 0 ? turn * search_[j] : 0.0);
   fresh_ = false;
@@ -216,40 +310,31 @@ void BoxDescent::run(double accuracy) {
   }
 }
 
+void step_in_box(const NewtonRows& rows, BoxMatrix& system, const std::vector<double>& w, const std::vector<double>& r,
+                 double accuracy, std::vector<double>& d) {
+  BoxDescent(rows, system, w, r, d).run(accuracy);
+  double slope = 0;
+  for (std::size_t j = 0; j < d.size(); ++j) slope += r[j] * d[j];
+  if (slope < 0) return;
+  for (std::size_t j = 0; j < d.size(); ++j)
+    d[j] = std::clamp(w[j] - system.inverse_diagonal(j) * r[j], rows.low(j), rows.high(j)) - w[j];
+}
+
 }  // namespace
 
 void step_between_bounds(const NewtonRows& rows, const SymmetricMatrix& gram, double factor,
-                         const std::vector<double>& w, const std::vector<double>& r, double enough,
+                         const std::vector<double>& w, const std::vector<double>& r, double accuracy,
                          std::vector<double>& d) {
-  const std::size_t n = w.size(), stride = (n + 7) / 8 * 8;
-  std::vector<double> matrix(stride * n, 0.0);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = i; j < n; ++j) matrix[i * stride + j] = matrix[j * stride + i] = factor * gram.row(i)[j];
-  rows.run().work(2.0 * static_cast<double>(n * n));
-  L1Coordinates at;
-  at.z = w;
-  at.l1.assign(n, 0.0);
-  for (std::size_t j = 0; j < n; ++j) {
-    const bool penalised = rows.penalizes(j);
-    at.g.push_back(r[j] - (penalised ? w[j] : 0.0));
-    at.l2.push_back(penalised ? 1.0 : 0.0);
-    at.low.push_back(rows.low(j));
-    at.high.push_back(rows.high(j));
-  }
-  solve_with_matrix(at, matrix.data(), stride, enough, rows.run().progress());
-  for (std::size_t j = 0; j < n; ++j) d[j] = at.z[j] - w[j];
+  StoredMatrix matrix(rows, gram, factor);
+  step_in_box(rows, matrix, w, r, accuracy, d);
 }
 
 void step_between_bounds(const NewtonRows& rows, ConjugateGradients& gradients, const double* weight, double factor,
                          const std::vector<double>& w, const std::vector<double>& r, double accuracy,
                          std::vector<double>& d) {
   gradients.weigh(weight, factor);
-  BoxDescent(rows, gradients, w, r, d).run(accuracy);
-  double slope = 0;
-  for (std::size_t j = 0; j < d.size(); ++j) slope += r[j] * d[j];
-  if (slope < 0) return;
-  for (std::size_t j = 0; j < d.size(); ++j)
-    d[j] = std::clamp(w[j] - gradients.inverse_diagonal(j) * r[j], rows.low(j), rows.high(j)) - w[j];
+  MatrixOfRows matrix(gradients);
+  step_in_box(rows, matrix, w, r, accuracy, d);
 }
 
 }  // namespace margin

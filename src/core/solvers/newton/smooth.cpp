@@ -252,7 +252,7 @@ void SmoothNewton::direction_between_bounds() {
   dense_->hessian.set_zero();
   dense_->gram.add(coefficient_.data(), dense_->hessian);
   if (p_.rows.held() < w_.size()) decouple(dense_->hessian, p_.rows.held());
-  step_between_bounds(p_.rows, dense_->hessian, 1.0, w_, r_, 1e-3 * std::min(gap_, wanted()), d_);
+  step_between_bounds(p_.rows, dense_->hessian, 1.0, w_, r_, std::sqrt(1e-3 * std::min(1.0, wanted() / gap_)), d_);
 }
 
 void SmoothNewton::direction() {
