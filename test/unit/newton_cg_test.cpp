@@ -1,11 +1,15 @@
 // The solver newton_cg: certified on every loss, equal to newton's optimum, and on wide rows of unscaled columns.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
+#include <limits>
 
 #include "core/base/error.hpp"
+#include "core/solvers/newton/between_bounds.hpp"
 #include "core/solvers/newton/conjugate_gradients.hpp"
+#include "core/solvers/newton/gram.hpp"
 #include "label_of.hpp"
 #include "newton_problems.hpp"
 
@@ -174,6 +178,92 @@ TEST(NewtonCg, SolvesItsSystems) {
     }
     EXPECT_LE(std::sqrt(residual), 1e-7 * std::sqrt(size)) << trial;
   }
+}
+
+/// Two classes from columns 10^3 apart, some of them nearly alike.
+Dataset unscaled(std::uint64_t seed, int rows, int features) {
+  Table t = sample(seed, rows, features, true);
+  Random random(seed + 1);
+  for (auto& x : t.x) {
+    for (std::size_t j = 5; j < x.size(); j += 4) x[j] = x[j - 5] + 0.1 * normal(random);
+    for (std::size_t j = 0; j < x.size(); ++j) x[j] = (x[j] + 1) * (j % 3 == 0 ? 1000 : (j % 3 == 1 ? 30 : 1));
+  }
+  return store(t, true, Storage::doubles);
+}
+
+TEST(NewtonCg, SolvesItsModelsBetweenBounds) {
+  Random random(18);
+  for (int trial = 0; trial < 24; ++trial) {
+    const Dataset data = unscaled(200 + static_cast<std::uint64_t>(trial), 40 + trial, 4 + trial);
+    Options s = soft("logistic", 1, 1e-3);
+    s.intercept = trial % 3 != 0;
+    s.intercept_form = trial % 3 == 1 ? InterceptForm::free : InterceptForm::penalized;
+    for (int j = 0; j < data.dimensions(); ++j) {
+      const double end = std::pow(10.0, -4 * random.uniform());
+      s.bounds.push_back(j % 5 == 0   ? WeightRange{0, std::numeric_limits<double>::infinity()}
+                         : j % 7 == 1 ? WeightRange{end, end}
+                                      : WeightRange{-end, 2 * end});
+    }
+    const Problem p = make_problem(data, s);
+    Progress progress;
+    margin::Run run(s, progress, "test", 1);
+    const NewtonRows rows(p, run);
+    const std::size_t d = rows.columns();
+    std::vector<double> weight(static_cast<std::size_t>(rows.rows())), r(d), w(d), step(d), image(d);
+    for (double& v : weight) v = random.below(3) == 0 ? 0 : random.uniform();
+    for (double& v : w) v = random.below(2) == 0 ? 0 : normal(random);
+    rows.clip(w);
+    for (std::size_t j = 0; j < d; ++j) r[j] = normal(random) * (j % 3 == 0 ? 1e6 : 1);
+    ConjugateGradients gradients(rows);
+    if (trial % 2 == 0) {
+      step_between_bounds(rows, gradients, weight.data(), 2.5, w, r, 1e-6, step);
+    } else {
+      gradients.weigh(weight.data(), 2.5);
+      SymmetricMatrix gram(d);
+      gram.set_zero();
+      GramSum(rows).add(weight.data(), gram);
+      step_between_bounds(rows, gram, 2.5, w, r, 1e-6, step);
+    }
+    gradients.multiply(step, image);
+    // What a step of the model's gradient, cut to the bounds, would still change; the same from no step at all.
+    double left = 0, first = 0;
+    for (std::size_t j = 0; j < d; ++j) {
+      const double at = w[j] + step[j], unit = gradients.inverse_diagonal(j), g = r[j] + image[j];
+      EXPECT_NEAR(std::clamp(at, rows.low(j), rows.high(j)), at, 1e-15 * (std::fabs(w[j]) + std::fabs(step[j])))
+          << trial << ' ' << j;
+      left += std::pow(std::clamp(at - unit * g, rows.low(j), rows.high(j)) - at, 2) / unit;
+      first += std::pow(std::clamp(w[j] - unit * r[j], rows.low(j), rows.high(j)) - w[j], 2) / unit;
+    }
+    EXPECT_LE(left, 1e-10 * first) << trial;
+  }
+}
+
+TEST(NewtonCg, NewtonTakesAsManyStepsBetweenBoundsAsWithout) {
+  for (const std::uint64_t seed : {31, 32, 33})
+    for (const char* loss : {"logistic", "squared_hinge", "hinge"}) {
+      const Dataset data = unscaled(seed, 600, 40);
+      Options s = soft(loss, 1e-4, 1e-3);
+      const Solved free = solve(data, s, newton);
+      s.positive = true;
+      const Solved r = solve(data, s, newton);
+      EXPECT_EQ(r.solution.status, Status::optimal) << loss << ' ' << seed;
+      EXPECT_LE(r.solution.iterations, 2 * free.solution.iterations) << loss << ' ' << seed;
+    }
+}
+
+TEST(NewtonCg, TakesNoMoreStepsBetweenBoundsThanNewton) {
+  for (const std::uint64_t seed : {31, 32, 33})
+    for (const char* loss : {"logistic", "squared_hinge", "hinge"})
+      for (const double end : {0.05, 0.002}) {
+        const Dataset data = unscaled(seed, 600, 40);
+        Options s = soft(loss, 1e-4, 1e-3);
+        s.named_bounds["*"] = {-end, end};
+        s.max_iterations = 300;
+        const Solved r = solve(data, s), exact = solve(data, s, newton);
+        EXPECT_EQ(r.solution.status, Status::optimal) << loss << ' ' << end;
+        EXPECT_LE(r.certificate.relative_gap, 1e-3) << loss << ' ' << end;
+        EXPECT_LE(r.solution.iterations, 2 * exact.solution.iterations) << loss << ' ' << end;
+      }
 }
 
 TEST(NewtonCg, ClassesAgainstTheRest) {

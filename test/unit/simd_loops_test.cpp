@@ -2,9 +2,15 @@
 // absolute values, on all short lengths and from pointers of any alignment.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
 #include "core/math/exact_sum.hpp"
 #include "core/simd/add_rows.hpp"
 #include "core/simd/carried_sums.hpp"
+#include "core/simd/cut_sums.hpp"
 #include "core/simd/logistic_points.hpp"
 #include "core/simd/loops.hpp"
 #include "core/simd/plain_dot.hpp"
@@ -293,6 +299,31 @@ TEST_P(KernelSet, sums_of_vectors) {
     }
     EXPECT_EQ(y[n], before[n]);  // nothing beyond the end
     EXPECT_EQ(y[n + 1], before[n + 1]);
+  });
+}
+
+TEST_P(KernelSet, sums_between_ends) {
+  const CutSums sums = cut_sums_of(k());
+  ASSERT_NE(sums.add_f, nullptr);
+  ASSERT_NE(sums.add_d, nullptr);
+  const auto check = [&](const auto* values, std::size_t n, double* y, auto add) {
+    const double infinite = std::numeric_limits<double>::infinity();
+    std::vector<double> low(n + 1, -0.5), high(n + 1, 0.5), w(n + 1, 7);
+    for (std::size_t j = 0; j < n; j += 3) low[j] = -infinite;
+    for (std::size_t j = 1; j < n; j += 3) high[j] = j % 2 == 0 ? infinite : low[j];
+    const std::vector<double> before(y, y + n + 1);
+    add(-1.25, values, n, low.data(), high.data(), y, w.data());
+    for (std::size_t j = 0; j < n; ++j) {
+      const Real exact = before[j] - 1.25L * values[j];
+      EXPECT_LE(std::fabs(y[j] - exact), 2 * epsilon * (std::fabs(before[j]) + 1.25L * std::fabs(values[j])));
+      EXPECT_EQ(w[j], std::clamp(y[j], low[j], high[j]));
+    }
+    EXPECT_EQ(y[n], before[n]);  // nothing beyond the end
+    EXPECT_EQ(w[n], 7);
+  };
+  for_each_length([&](std::size_t n, double* x, double* y, float* u, float*) {
+    check(x, n, y, sums.add_d);
+    check(u, n, y, sums.add_f);
   });
 }
 

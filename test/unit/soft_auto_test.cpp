@@ -66,6 +66,18 @@ TEST(SoftAuto, ChoosesByConditionAndCost) {
     }
 }
 
+TEST(SoftAuto, DoesNotWaitForSdcaWhereBoundsHoldWeights) {
+  // A smooth loss has little left to do where most weights are at their ends.
+  const Dataset data = gaussian(4000, 30);
+  for (const double lambda : {1e-2, 6e-3, 1e-3, 1e-4, 1e-5}) {
+    Options s = soft(lambda, 1e-3, "squared_hinge");
+    s.named_bounds["*"] = {-0.01, 0.01};
+    const Solved r = solve(data, s);
+    EXPECT_EQ(r.solution.solver, "newton") << lambda;
+    EXPECT_EQ(r.solution.status, Status::optimal) << lambda;
+  }
+}
+
 TEST(SoftAuto, LooksOnceAtVeryManyRowsFromTheSolutionOfASample) {
   // Enough for a sample of the sample: what is open after it is a few of a hundred rows, which one round settles.
   const Dataset data = gaussian(530'000, 2);

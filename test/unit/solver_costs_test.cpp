@@ -68,6 +68,25 @@ TEST(SolverCosts, ConjugateGradientsCostMoreAsLambdaFallsButNotForOneLargeColumn
 }
 
 /// Where the arithmetic ends, costs are still numbers to choose by.
+TEST(SolverCosts, BoundsThatHoldWeightsMakeNewtonCheaper) {
+  const Dataset data = rows_of(4000, 20);
+  const auto held = [](const SolverCosts& c) { return c.held(); };
+  for (const std::string loss : {"hinge", "logistic", "squared_hinge"}) {
+    Options s = at(1e-4, loss);
+    const double free = of(data, s, newton), epoch = of(data, s, [](const SolverCosts& c) { return c.epoch(); });
+    EXPECT_EQ(of(data, s, held), 0) << loss;
+    s.named_bounds["*"] = {-1e6, 1e6};
+    EXPECT_EQ(of(data, s, held), 0) << loss;
+    EXPECT_EQ(of(data, s, newton), free) << loss;
+    s.named_bounds["*"] = {-1e-6, 1e-6};
+    EXPECT_GT(of(data, s, held), 0.9) << loss;
+    EXPECT_LT(of(data, s, newton), loss == "hinge" ? free : 0.8 * free) << loss;
+    EXPECT_GT(of(data, s, [](const SolverCosts& c) { return c.epoch(); }), epoch) << loss;
+    s.named_bounds = {{"2", {-1e-6, 1e-6}}};
+    EXPECT_NEAR(of(data, s, held), 0.05, 1e-12) << loss;
+  }
+}
+
 TEST(SolverCosts, AreNumbersAtAnyScale) {
   for (const double first : {1e-150, 1e150})
     for (const double lambda : {1e-300, 1e300})

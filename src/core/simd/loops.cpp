@@ -6,6 +6,7 @@
 
 #include "core/simd/add_rows.hpp"
 #include "core/simd/carried_sums.hpp"
+#include "core/simd/cut_sums.hpp"
 #include "core/simd/logistic_points.hpp"
 #include "core/simd/plain_dot.hpp"
 #if defined(__x86_64__)
@@ -103,6 +104,15 @@ AddCarried add_carried_of(const SimdLoops& set) {
   if (&set == &avx2_table) return avx2::add_carried;
 #endif
   return &set == &baseline_table ? baseline::add_carried : nullptr;
+}
+
+CutSums cut_sums_of(const SimdLoops& set) {
+#ifdef MARGIN_X86_KERNELS
+  if (&set == &avx512_table) return {avx512::add_cut_f, avx512::add_cut_d};
+  if (&set == &avx2_table) return {avx2::add_cut_f, avx2::add_cut_d};
+#endif
+  if (&set == &baseline_table) return {baseline::add_cut_f, baseline::add_cut_d};
+  return {};
 }
 
 LogisticPoints logistic_points_of(const SimdLoops& set) {

@@ -9,6 +9,8 @@
 //         say little, because w stays bounded as lambda falls. From the epochs that it was expected to need, or was
 //         tried for, sdca goes on while its gap, as it has fallen since half of them, promises an end before newton's.
 //         Else newton goes on from sdca's vectors.
+// Bounds: where they are expected to hold weights (solvers/solver_costs.cpp), newton takes fewer steps for a smooth loss, and an epoch of
+//         sdca takes longer; where they hold most of them, s says little, and sdca is judged after a few epochs.
 // Codes:  of rows as codes the cheaper of newton and newton_cg, whose sums are histograms of codes.
 #include <algorithm>
 #include <cmath>
@@ -55,6 +57,8 @@ constexpr double trial = 2, curved_trial = 5;
 constexpr double least_times = 6, least_epochs = 6, near = 2.5, too_far = 1000;
 // What sdca is judged by: the accuracy relative to P that it comes to, and at least such a decay of its gap.
 constexpr double accuracy = 1e-5, digits = 100;
+// Where bounds are expected to hold at least such a share of the weights, s says nothing, and no more epochs go unjudged.
+constexpr double least_held = 0.75, held_trial = 4;
 constexpr double grace = 0.1;  // of what newton costs: how long an end in reach is waited for
 constexpr std::int64_t most_epochs = 1'000'000;
 
@@ -65,6 +69,7 @@ struct Plan {
   const Solver* second = nullptr;  // newton or newton_cg, the cheaper of those that can; null: neither
   double expected_epochs = 0;      // of sdca
   bool few_rows = false;           // than features
+  bool held = false;               // most weights, by bounds
   double second_epochs = 0;        // what `second` costs, in epochs of sdca
 };
 
@@ -74,6 +79,7 @@ Plan make_plan(const Problem& p, double memory) {
   Plan plan;
   plan.expected_epochs = costs.expected_epochs();
   plan.few_rows = p.rows() <= p.dimensions();
+  plan.held = costs.held() > least_held;
   const auto consider = [&](const Solver& solver, auto&& cost) {
     if (!solver.unsupported_reason(p).empty() || solver.workspace(p) > memory) return;
     const double epochs = cost() / epoch;
@@ -119,7 +125,7 @@ InitialModel model_of(const Solution& s) {
 /// How many epochs of sdca are not judged; none: newton right away.
 std::optional<double> first_epochs(const Plan& plan, bool curved) {
   const double ratio = plan.expected_epochs / plan.second_epochs, tried = curved ? curved_trial : trial;
-  if (ratio <= 1) return plan.expected_epochs;
+  if (ratio <= 1) return plan.held ? std::min(held_trial, plan.expected_epochs) : plan.expected_epochs;
   if (ratio > (plan.few_rows ? near : too_far)) return std::nullopt;
   if (plan.second_epochs < (ratio <= near ? least_epochs : least_times * tried)) return std::nullopt;
   return tried;

@@ -19,10 +19,13 @@ class SolverCosts {
   double newton_cg(
       double enough = std::numeric_limits<double>::infinity()) const;  ///< from `enough` on, no more than that
   double interior_point() const;
+  /// The share of weights that bounds are expected to hold; 0 without bounds.
+  double held() const { return held_; }
 
  private:
   bool curved() const { return step_ > 0; }
   double mean_size() const;
+  double mean_held() const;
   double mean_by_column() const;
   double smooth_iterations() const;
   double coded(double system) const;
@@ -32,6 +35,7 @@ class SolverCosts {
   double step_;  // of sdca: a root of a transcendental equation, several exponentials
   bool smooth_, sparse_;
   double size_;  // of a row over λW and the smoothness
+  double held_;  // share of weights that bounds hold, as far as one feature at a time says
 };
 
 }  // namespace margin

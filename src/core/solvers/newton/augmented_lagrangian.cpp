@@ -26,6 +26,7 @@ constexpr double kappa_growth = 5, careful_growth = 2.5, largest_kappa = 1e12;
 // An inner problem that takes more steps than this is too sharp for its multipliers: it is left for a smoother one.
 constexpr int inner_limit = 30, retreat_limit = 20;
 constexpr double retreat = 25;
+constexpr double box_accuracy = 0.03;  // of steps between bounds: a thousandth of the gap
 // Of the gap, the share that the inner problem may leave beside what only new multipliers remove.
 constexpr double inner_share = 0.2;
 constexpr double refresh_share = 0.5;
@@ -241,7 +242,7 @@ bool AugmentedLagrangian::factored() {
   if (p_.rows.bounded() && p_.rows.constraints() == nullptr) {
     factor = gram;
     if (p_.rows.held() < w.size()) decouple(factor, p_.rows.held());
-    step_between_bounds(p_.rows, factor, kappa, w, r_, 1e-3 * gap(), d_);
+    step_between_bounds(p_.rows, factor, kappa, w, r_, box_accuracy, d_);
     return true;
   }
   for (double damping = 0; damping < 1; damping = damping == 0 ? 1e-14 : 100 * damping) {

@@ -1,8 +1,16 @@
 // Newton's step where weights have bounds: the minimum of the second-order model between them,
 //   min over d of <r, d> + ½ dᵀ (I + factor · Σ weight_i x_i x_iᵀ) d,   l ≤ w + d ≤ u,
-// with 0 in I for the column of a free intercept. With a matrix: coordinate descent and Newton's steps on faces
-// (solvers/elastic_net/l1_quadratic.hpp). Without: conjugate gradients over the weights that move, those that are at a bound and would leave it
-// held there (Bertsekas 1982, projected Newton); weights that the step takes outside stop at their bound, and the others step once more.
+// with 0 in I for the column of a free intercept: conjugate gradients on one face of the box after the other.
+//
+// Face:    preconditioned conjugate gradients on the weights that are at no end. A step that would leave the box is cut to it, and taken where the
+//          model is then lower than where the box ends on its way; else that far, and a step of the gradient follows, cut to the box,
+//          so that many ends can come and go at once.
+// Ends:    weights whose gradient points inside leave their ends as soon as that is more of the gradient than what is left in the face.
+// Stops:   at a share of the gradient and of the gap that the penalty leaves. The model's value falls with every step, so that it ends.
+// Matrix:  as products with the rows, preconditioned as they are without bounds; or stored, where the first face, and others that last,
+//          are solved by a Cholesky factor.
+// Source:  Dostál, Schöberl 2005 (modified proportioning with reduced gradient projections); the cut steps as in Moré, Toraldo 1991. All
+//          lengths are in units of the diagonal, in which a box is a box.
 #pragma once
 
 #include <vector>
@@ -13,12 +21,13 @@
 
 namespace margin {
 
-/// `gram` (its upper triangle) is Σ weight x xᵀ, `r` the gradient. Until the decrease left is about `enough`.
+/// `gram` (its upper triangle) is Σ weight x xᵀ, `r` the gradient. A direction of descent in any case; what is left of the gradient falls to
+/// `accuracy` of what it was.
 void step_between_bounds(const NewtonRows& rows, const SymmetricMatrix& gram, double factor,
-                         const std::vector<double>& w, const std::vector<double>& r, double enough,
+                         const std::vector<double>& w, const std::vector<double>& r, double accuracy,
                          std::vector<double>& d);
 
-/// The same without a matrix; a direction of descent in any case. The residual falls to `accuracy` of what it was.
+/// The same without a matrix.
 void step_between_bounds(const NewtonRows& rows, ConjugateGradients& gradients, const double* weight, double factor,
                          const std::vector<double>& w, const std::vector<double>& r, double accuracy,
                          std::vector<double>& d);

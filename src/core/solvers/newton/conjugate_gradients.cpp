@@ -112,37 +112,29 @@ void ConjugateGradients::multiply(const std::vector<double>& p, std::vector<doub
   if (rows_.held() < q.size()) q[rows_.held()] = p[rows_.held()];
 }
 
-/// Of the residual; their product.
-double ConjugateGradients::precondition(const std::vector<char>* held) {
-  for (std::size_t j = 0; j < residual_.size(); ++j) conditioned_[j] = inverse_[j] * residual_[j];
-  if (blocks_.has_value()) blocks_->solve(residual_.data(), conditioned_.data());
-  for (std::size_t j = 0; held != nullptr && j < residual_.size(); ++j)
-    if ((*held)[j] != 0) conditioned_[j] = 0;
-  return inner(residual_, conditioned_);
+double ConjugateGradients::precondition(const std::vector<double>& v, const std::vector<char>* held,
+                                        std::vector<double>& z) const {
+  z.resize(v.size());
+  for (std::size_t j = 0; j < v.size(); ++j) z[j] = inverse_[j] * v[j];
+  if (blocks_.has_value()) blocks_->solve(v.data(), z.data());
+  for (std::size_t j = 0; held != nullptr && j < v.size(); ++j)
+    if ((*held)[j] != 0) z[j] = 0;
+  return inner(v, z);
 }
 
-void ConjugateGradients::solve(const double* weight, double factor, const std::vector<double>& given, double accuracy,
-                               std::vector<double>& d, const std::vector<char>* held) {
+void ConjugateGradients::solve(const double* weight, double factor, const std::vector<double>& r, double accuracy,
+                               std::vector<double>& d) {
   weigh(weight, factor);
-  const std::size_t n = given.size();
-  std::vector<double> moving;
-  if (held != nullptr) {
-    moving = given;
-    for (std::size_t j = 0; j < n; ++j)
-      if ((*held)[j] != 0) moving[j] = 0;
-  }
-  const std::vector<double>& r = held != nullptr ? moving : given;
+  const std::size_t n = r.size();
   const double goal = accuracy * accuracy * inner(r, r);
   std::fill(d.begin(), d.end(), 0.0);
   for (std::size_t j = 0; j < n; ++j) residual_[j] = -r[j];
-  double product = precondition(held);
+  double product = precondition(residual_, nullptr, conditioned_);
   search_ = conditioned_;
   const double scaled_goal = accuracy * accuracy * product;
   double best = inner(r, r);
   for (int k = 0, idle = 0; k < most_products; ++k) {
     multiply(search_, image_);
-    for (std::size_t j = 0; held != nullptr && j < n; ++j)
-      if ((*held)[j] != 0) image_[j] = 0;
     const double curvature = inner(search_, image_);
     if (!(curvature > 0) || !std::isfinite(curvature)) break;
     const double step = product / curvature;
@@ -150,7 +142,7 @@ void ConjugateGradients::solve(const double* weight, double factor, const std::v
     simd().axpy_d(-step, image_.data(), residual_.data(), n);
     const double size = inner(residual_, residual_);
     rows_.run().work(8.0 * static_cast<double>(n));
-    const double next = precondition(held);
+    const double next = precondition(residual_, nullptr, conditioned_);
     if (size <= goal && next <= scaled_goal) break;
     // The residual is not monotone, but one that stays where it was for long is rounding.
     idle = size < best ? 0 : idle + 1;

@@ -16,18 +16,21 @@ class ConjugateGradients {
  public:
   explicit ConjugateGradients(const NewtonRows& rows);
   /// weight_i ≥ 0. Ends when the residual is at most `accuracy` · ‖r‖, or no step makes it smaller in floating point.
-  /// d is a direction of descent in any case (rᵀd < 0 unless r is 0). Of columns that are `held` (null: none) d is 0.
-  void solve(const double* weight, double factor, const std::vector<double>& r, double accuracy, std::vector<double>& d,
-             const std::vector<char>* held = nullptr);
-  /// q = (I + factor · Σ weight x xᵀ) p for those of the last solve(), and 1 over a number of that matrix's diagonal.
+  /// d is a direction of descent in any case (rᵀd < 0 unless r is 0).
+  void solve(const double* weight, double factor, const std::vector<double>& r, double accuracy,
+             std::vector<double>& d);
+
+  // Its parts, for others who go about with the same matrix.
+  void weigh(const double* weight, double factor);
+  /// q = (I + factor · Σ weight x xᵀ) p for those of the last solve() or weigh(), and 1 over a number of that matrix's diagonal.
   void multiply(const std::vector<double>& p, std::vector<double>& q) const;
   double inverse_diagonal(std::size_t j) const { return inverse_[j]; }
+  /// z is v, preconditioned, and 0 in columns that are `held` (null: none); their product.
+  double precondition(const std::vector<double>& v, const std::vector<char>* held, std::vector<double>& z) const;
 
  private:
-  void weigh(const double* weight, double factor);
   void weigh_codes(const double* weight, double factor);
   void multiply_codes(const std::vector<double>& p, std::vector<double>& q) const;
-  double precondition(const std::vector<char>* held);
   const NewtonRows& counting() const { return counting_.has_value() ? *counting_ : rows_; }
 
   const NewtonRows& rows_;

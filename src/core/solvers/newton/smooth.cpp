@@ -141,6 +141,7 @@ class SmoothNewton {
   void direction();
   void direction_between_bounds();
   double wanted() const;
+  double accuracy() const;
   double step();
   /// F(w + t d) and its derivative in t; where no row curves, with the best free intercept there.
   Line along(double t);
@@ -234,17 +235,24 @@ void SmoothNewton::gradient() {
   if (size > 0) gap_ += 2 * std::fabs(r_.back()) / size * primal_;
 }
 
+// The residual is what is left of the gradient where the Hessian does not change: as much as the wanted gap allows, and
+// less of it as the model of the function becomes exact.
+double SmoothNewton::accuracy() const {
+  const double share = gap_ / std::fabs(primal_);
+  const double enough = std::max(end_share * std::sqrt(wanted() / gap_), std::min(first_accuracy, std::sqrt(share)));
+  return std::min(enough, steps_ > usual ? late_accuracy : first_accuracy);
+}
+
 /// direction() between the bounds, from the curvatures.
 void SmoothNewton::direction_between_bounds() {
   if (gradients_) {
-    const double share = std::min(first_accuracy, std::sqrt(gap_ / std::fabs(primal_)));
-    step_between_bounds(p_.rows, *gradients_, coefficient_.data(), 1.0, w_, r_, std::max(late_accuracy, share), d_);
+    step_between_bounds(p_.rows, *gradients_, coefficient_.data(), 1.0, w_, r_, accuracy(), d_);
     return;
   }
   dense_->hessian.set_zero();
   dense_->gram.add(coefficient_.data(), dense_->hessian);
   if (p_.rows.held() < w_.size()) decouple(dense_->hessian, p_.rows.held());
-  step_between_bounds(p_.rows, dense_->hessian, 1.0, w_, r_, 1e-3 * std::min(gap_, wanted()), d_);
+  step_between_bounds(p_.rows, dense_->hessian, 1.0, w_, r_, std::sqrt(1e-3 * std::min(1.0, wanted() / gap_)), d_);
 }
 
 void SmoothNewton::direction() {
@@ -260,13 +268,7 @@ void SmoothNewton::direction() {
            (++steps_ > usual || std::all_of(coefficient_.begin(), coefficient_.end(), [](double c) { return c == 0; }));
   if (p_.rows.bounded() && p_.rows.constraints() == nullptr) return direction_between_bounds();
   if (gradients_) {
-    // The residual is what is left of the gradient where the Hessian does not change: as much as the wanted gap
-    // allows, and less of it as the model of the function becomes exact.
-    const double share = gap_ / std::fabs(primal_);
-    const double accuracy =
-        std::max(end_share * std::sqrt(wanted() / gap_), std::min(first_accuracy, std::sqrt(share)));
-    gradients_->solve(coefficient_.data(), 1.0, r_, std::min(accuracy, steps_ > usual ? late_accuracy : first_accuracy),
-                      d_);
+    gradients_->solve(coefficient_.data(), 1.0, r_, accuracy(), d_);
     return;
   }
   SymmetricMatrix& hessian = dense_->hessian;

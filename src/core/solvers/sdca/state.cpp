@@ -16,6 +16,7 @@ SdcaState::SdcaState(const Problem& p, Run& run)
       stretches(p.data, run),
       run_(run),
       kernels_(simd()),
+      cut_sums_(cut_sums_of(kernels_)),
       bounded_(!p.bounds.empty()) {
   for (std::size_t j = 0; bounded_ && j < static_cast<std::size_t>(p.dimensions()); ++j) {
     low_.push_back(p.bounds.least(j));
@@ -124,6 +125,32 @@ void SdcaState::add_thresholded(const Row& x, double t) {
     z[j] += t * x.value(k);
     weights[j] = weight_of(j);
   }
+}
+
+/// Between bounds alone.
+void SdcaState::add_cut(const Row& x, double t) {
+  const auto n = static_cast<std::size_t>(x.count);
+  const double *const low = low_.data(), *const high = high_.data();
+  double *const v = z.data(), *const w = weights.data();
+  if (x.indices == nullptr) {
+    if (x.wide)
+      cut_sums_.add_d(t, x.doubles(), n, low, high, v, w);
+    else
+      cut_sums_.add_f(t, x.floats(), n, low, high, v, w);
+    return;
+  }
+  const auto add_at = [&](const auto* values) {
+    for (std::size_t k = 0; k < n; ++k) {
+      const std::int32_t j = x.indices[k];
+      const double to = v[j] + t * static_cast<double>(values[k]);
+      v[j] = to;
+      w[j] = std::min(std::max(to, low[j]), high[j]);
+    }
+  };
+  if (x.wide)
+    add_at(x.doubles());
+  else
+    add_at(x.floats());
 }
 
 double SdcaState::squares() const {

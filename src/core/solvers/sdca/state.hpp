@@ -12,6 +12,7 @@
 #include "core/base/progress.hpp"
 #include "core/loss/loss.hpp"
 #include "core/problem/problem.hpp"
+#include "core/simd/cut_sums.hpp"
 #include "core/solvers/run.hpp"
 #include "core/solvers/sdca/shuffle.hpp"
 #include "core/solvers/solver.hpp"
@@ -78,10 +79,12 @@ class SdcaState {
     const double t = row.scale * (a - row.a);
     row.a = a;
     intercept += t * scale_squared_;
-    if (!z.empty())
+    if (z.empty())
+      add(t, row.x, weights.data());
+    else if (threshold > 0)
       add_thresholded(row.x, t);
     else
-      add(t, row.x, weights.data());
+      add_cut(row.x, t);
   }
   /// ((1−ρ)/2)(‖w‖² + (b/B)²) + ρ‖w‖₁, times λ.
   double penalty() const;
@@ -102,6 +105,7 @@ class SdcaState {
  private:
   double own_scale_squared() const;
   void add_thresholded(const Row& x, double t);
+  void add_cut(const Row& x, double t);
   double squares() const;
   /// The weight that follows from z_j.
   double weight_of(std::size_t j) const {
@@ -111,6 +115,7 @@ class SdcaState {
 
   Run& run_;
   const SimdLoops& kernels_;
+  const CutSums cut_sums_;
   double scale_squared_ = 0;  // B², 0 without intercept
   const bool bounded_;
   std::vector<double> low_, high_;  // of each weight, where there are bounds: looked up at every step
