@@ -160,6 +160,19 @@ TEST(NewtonCholesky, SolvesAndRefuses) {
     solve_factored(m, x.data());
     EXPECT_LE((a * x - b).norm(), 1e-9 * a.norm() * x.norm()) << n;
 
+    // Without some of its rows, the last, the first and one between.
+    std::vector<int> left;
+    for (int j = 0; j < n; ++j) left.push_back(j);
+    for (const std::size_t at : {left.size() - 1, std::size_t{0}, left.size() / 3}) {
+      if (at >= left.size()) continue;
+      remove_factored(m, left.size(), at, run);
+      left.erase(left.begin() + static_cast<std::ptrdiff_t>(at));
+      const Eigen::MatrixXd of_left = a(left, left);
+      x = b.head(of_left.rows());
+      solve_factored(m, left.size(), x.data(), nullptr);
+      EXPECT_LE((of_left * x - b.head(of_left.rows())).norm(), 1e-9 * a.norm() * (1 + x.norm())) << n << " " << at;
+    }
+
     // Rank one less: refused, or the dependent row dropped.
     Eigen::MatrixXd lame = half;
     lame.row(n - 1) =

@@ -68,14 +68,6 @@ void Columns::fill(const Dataset& data, const Progress& progress, std::vector<T>
   }
 }
 
-Row Columns::column(std::int32_t j) const {
-  const auto at = static_cast<std::size_t>(j);
-  const std::size_t from = sparse_ ? begin_[at] : at * static_cast<std::size_t>(rows_);
-  const auto count = sparse_ ? static_cast<std::int32_t>(begin_[at + 1] - from) : rows_;
-  const void* values = wide_ ? static_cast<const void*>(doubles_.data() + from) : floats_.data() + from;
-  return {values, !sparse_ ? nullptr : count > 0 ? indices_.data() + from : &no_indices, count, wide_};
-}
-
 double Columns::bytes(const Dataset& data) {
   const double cells = static_cast<double>(data.rows()) * data.dimensions(), density = density_of(data);
   const double value = any_wide(data) ? 8 : 4;

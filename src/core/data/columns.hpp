@@ -13,7 +13,14 @@ namespace margin {
 class Columns {
  public:
   Columns(const Dataset& data, const Progress& progress);
-  Row column(std::int32_t j) const;
+  // Inline: columns are often no longer than a call.
+  Row column(std::int32_t j) const {
+    const auto at = static_cast<std::size_t>(j);
+    const std::size_t from = sparse_ ? begin_[at] : at * static_cast<std::size_t>(rows_);
+    const auto count = sparse_ ? static_cast<std::int32_t>(begin_[at + 1] - from) : rows_;
+    const void* values = wide_ ? static_cast<const void*>(doubles_.data() + from) : floats_.data() + from;
+    return {values, !sparse_ ? nullptr : count > 0 ? indices_.data() + from : &no_indices, count, wide_};
+  }
   /// Bytes of such a copy.
   static double bytes(const Dataset& data);
 

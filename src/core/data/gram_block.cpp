@@ -19,8 +19,12 @@ GramBlock::GramBlock(std::size_t features, double constant, std::size_t rows)
     : features_(features),
       panels_(SymmetricMatrix::panels_of(features + (constant != 0 ? 1 : 0))),
       rows_(rows),
-      constant_(constant),
-      packed_(panels_ * width * rows, 0.0) {}
+      constant_(constant) {}
+
+/// Thin rows need none, and the zeros would take longer than they do.
+void GramBlock::make_room() {
+  if (packed_.empty()) packed_.assign(panels_ * width * rows_, 0.0);
+}
 
 void GramBlock::add(const Row& x, double weight, double factor, SymmetricMatrix& sum, const Progress& progress) {
   const std::size_t d = features_;
@@ -41,6 +45,7 @@ void GramBlock::add(const Row& x, double weight, double factor, SymmetricMatrix&
     progress.work(2 * static_cast<double>(count) * static_cast<double>(count) + 8);
     return;
   }
+  make_room();
   const double root = std::sqrt(weight);
   double* at = packed_.data() + filled_ * width;
   const std::size_t panel = width * rows_;
@@ -60,6 +65,31 @@ void GramBlock::add(const Row& x, double weight, double factor, SymmetricMatrix&
   if (constant != 0) at[d / width * panel + d % width] = root * constant;
   progress.work(static_cast<double>(panels_ * width) * 2);
   if (++filled_ == rows_) flush(factor, sum, progress);
+}
+
+void GramBlock::add_columns(const std::vector<Row>& x, const std::vector<double>& weight, double factor,
+                            SymmetricMatrix& sum, const Progress& progress) {
+  make_room();
+  std::vector<double> roots(rows_);
+  const std::size_t panel = width * rows_;
+  for (std::size_t from = 0; from < weight.size(); from += rows_) {
+    const std::size_t count = std::min(rows_, weight.size() - from);
+    for (std::size_t i = 0; i < count; ++i) roots[i] = std::sqrt(weight[from + i]);
+    const auto pack = [&](std::size_t j, const auto& value) {
+      double* const to = packed_.data() + j / width * panel + j % width;
+      for (std::size_t i = 0; i < count; ++i) to[i * width] = roots[i] * value(i);
+    };
+    for (std::size_t j = 0; j < features_; ++j) {
+      if (x[j].wide)
+        pack(j, [v = x[j].doubles() + from](std::size_t i) { return v[i]; });
+      else
+        pack(j, [v = x[j].floats() + from](std::size_t i) { return static_cast<double>(v[i]); });
+      progress.work(static_cast<double>(count));
+    }
+    if (constant_ != 0) pack(features_, [this](std::size_t) { return constant_; });
+    filled_ = count;
+    flush(factor, sum, progress);
+  }
 }
 
 void GramBlock::flush(double factor, SymmetricMatrix& sum, const Progress& progress) {

@@ -20,12 +20,17 @@ class GramBlock {
   GramBlock(std::size_t features, double constant, std::size_t rows = rows_per_block);
   /// weight ≥ 0, times a factor of any sign, the same for all rows between two calls of flush().
   void add(const Row& x, double weight, double factor, SymmetricMatrix& sum, const Progress& progress);
+  /// The same of dense columns, one for each feature, with a weight of each of their rows; and flush().
+  void add_columns(const std::vector<Row>& x, const std::vector<double>& weight, double factor, SymmetricMatrix& sum,
+                   const Progress& progress);
   void flush(double factor, SymmetricMatrix& sum, const Progress& progress);
 
  private:
+  void make_room();
+
   std::size_t features_, panels_, rows_;
   double constant_;
-  std::vector<double> packed_;
+  std::vector<double> packed_;  // empty until a row is packed
   std::size_t filled_ = 0;
 };
 

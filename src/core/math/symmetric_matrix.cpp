@@ -8,6 +8,7 @@ namespace margin {
 
 namespace {
 constexpr std::size_t width = SymmetricMatrix::panel_width;
+constexpr std::size_t small = std::size_t{1} << 20;  // 8 MB
 }  // namespace
 
 SymmetricMatrix::SymmetricMatrix(std::size_t size)
@@ -17,8 +18,11 @@ void SymmetricMatrix::reset(std::size_t size, const Progress& progress) {
   size_ = size;
   stride_ = panels_of(size) * width;
   if (stride_ * stride_ > values_.capacity()) {
+    // What is not written takes no memory; what is given back and taken again costs its pages each time, which of small
+    // matrices that grow step by step is more than all that is done with them.
+    const std::size_t count = stride_ * stride_;
     values_ = LargeArray();
-    values_.reserve(stride_ * stride_ / 2 * 3);  // what is not written takes no memory
+    values_.reserve(count < small ? 4 * count : count / 2 * 3);
   }
   values_.resize(stride_ * stride_);
   for (std::size_t j = 0; j < stride_; ++j) {
@@ -83,8 +87,23 @@ bool factorise(SymmetricMatrix& matrix, const Progress& progress, bool semidefin
   return true;
 }
 
+void remove_factored(SymmetricMatrix& factor, std::size_t n, std::size_t at, const Progress& progress) {
+  for (std::size_t i = 0; i < at; ++i) std::copy(factor.row(i) + at + 1, factor.row(i) + n, factor.row(i) + at);
+  for (std::size_t i = at; i + 1 < n; ++i) {
+    // What is left has an entry below each diagonal, which a rotation of both rows takes away.
+    double *const row = factor.row(i), *const below = factor.row(i + 1);
+    const double a = row[i + 1], b = below[i + 1], length = std::hypot(a, b);
+    simd().rotate(a / length, b / length, row + i + 1, below + i + 1, n - i - 1);
+    std::copy(row + i + 1, row + n, row + i);
+  }
+  progress.work(static_cast<double>(n * n) / 2);
+}
+
 void solve_factored(const SymmetricMatrix& factor, double* b, const Progress* progress) {
-  const std::size_t n = factor.size();
+  solve_factored(factor, factor.size(), b, progress);
+}
+
+void solve_factored(const SymmetricMatrix& factor, std::size_t n, double* b, const Progress* progress) {
   const SimdLoops& loops = simd();
   auto work = [&](std::size_t j) {
     if (progress != nullptr) progress->work(static_cast<double>(n - j) / 2);

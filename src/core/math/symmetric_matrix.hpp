@@ -39,7 +39,12 @@ void decouple(SymmetricMatrix& matrix, std::size_t j);
 /// `semidefinite`, such a pivot's row of U is set to zero instead: what is left of it is rounding.
 bool factorise(SymmetricMatrix& matrix, const Progress& progress, bool semidefinite = false);
 
+/// The factor of the first `n` rows without row and column `at`, from theirs, by rotations.
+void remove_factored(SymmetricMatrix& factor, std::size_t n, std::size_t at, const Progress& progress);
+
 /// b <- A⁻¹ b with the factor from factorise(); `progress` (null: none) is told of the work.
 void solve_factored(const SymmetricMatrix& factor, double* b, const Progress* progress = nullptr);
+/// Of the first `n` rows.
+void solve_factored(const SymmetricMatrix& factor, std::size_t n, double* b, const Progress* progress);
 
 }  // namespace margin

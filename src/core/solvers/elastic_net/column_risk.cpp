@@ -29,19 +29,20 @@ ColumnRisk::ColumnRisk(const Problem& p, const Columns& columns, const Progress&
       columns_(columns),
       constant_(!p.intercept       ? 0
                 : p.free_intercept ? 1
-                                   : p.intercept_scale) {
+                                   : p.intercept_scale),
+      sums_(p, columns, progress) {
   const auto n = static_cast<std::size_t>(p.rows()), d = static_cast<std::size_t>(p.dimensions());
   cost_.resize(n);
   y_.resize(n);
   for (std::size_t i = 0; i < n; ++i) cost_[i] = p.weight(static_cast<std::int64_t>(i));
   w_.assign(d, 0.0);
-  v_.assign(d, 0.0);
   for (std::vector<double>* const v : {&u_, &slope_, &coefficient_}) v->assign(n, 0.0);
   progress.work(8.0 * static_cast<double>(n + d));
 }
 
 double ColumnRisk::bytes(const Problem& p) {
-  return Columns::bytes(p.data) + 8.0 * 6 * static_cast<double>(p.rows()) + 8.0 * 4 * p.dimensions();
+  return Columns::bytes(p.data) + ColumnSums::bytes(p) + 8.0 * 6 * static_cast<double>(p.rows()) +
+         8.0 * 4 * p.dimensions();
 }
 
 void ColumnRisk::select(std::int32_t output) {
@@ -52,11 +53,34 @@ void ColumnRisk::select(std::int32_t output) {
 void ColumnRisk::move(const std::vector<double>& w, double b) {
   w_ = w;
   hold_offset(problem_, w_);
+  support_.clear();
+  for (std::size_t j = 0; j < w_.size(); ++j)
+    if (w_[j] != 0) support_.push_back(j);
   b_ = problem_.intercept ? b : 0;
+  score();
+}
+
+void ColumnRisk::move(const std::vector<std::size_t>& features, const std::vector<double>& weights, double b) {
+  for (const std::size_t j : support_) w_[j] = 0;
+  for (std::size_t k = 0; k < features.size(); ++k) w_[features[k]] = weights[k];
+  hold_offset(problem_, w_);
+  support_.clear();
+  for (const std::size_t j : features)
+    if (w_[j] != 0) support_.push_back(j);
+  if (problem_.offset >= 0) {
+    const auto j = static_cast<std::size_t>(problem_.offset);
+    const auto at = std::lower_bound(support_.begin(), support_.end(), j);
+    if (w_[j] != 0 && (at == support_.end() || *at != j)) support_.insert(at, j);
+  }
+  b_ = problem_.intercept ? b : 0;
+  score();
+}
+
+/// Scores at w and b, and what follows from them.
+void ColumnRisk::score() {
   reach_ = std::fabs(b_);
   std::fill(u_.begin(), u_.end(), b_);
-  for (std::size_t j = 0; j < w_.size(); ++j) {
-    if (w_[j] == 0) continue;
+  for (const std::size_t j : support_) {
     const Row x = columns_.column(static_cast<std::int32_t>(j));
     add(w_[j], x, u_.data());
     progress_.work(x.count);
@@ -125,12 +149,9 @@ ColumnRisk::Slope ColumnRisk::slope_at(double t) {
   return at;
 }
 
-void ColumnRisk::combine() {
-  for (std::size_t j = 0; j < v_.size(); ++j) {
-    const Row x = columns_.column(static_cast<std::int32_t>(j));
-    v_[j] = dot(x, coefficient_.data()) / problem_.total_weight;
-    progress_.work(x.count);
-  }
+void ColumnRisk::combine_some() {
+  sums_.some(coefficient_);
+  sums_.know(support_);
 }
 
 ColumnRisk::Conjugate ColumnRisk::conjugate(double scale) {
@@ -162,8 +183,8 @@ ColumnRisk::Conjugate ColumnRisk::conjugate(double scale) {
 
 double ColumnRisk::primal(double lambda) const {
   double absolute = 0, squares = 0;
-  for (std::size_t j = 0; j < w_.size(); ++j) {
-    if (w_[j] == 0 || !penalizes(j)) continue;
+  for (const std::size_t j : support_) {
+    if (!penalizes(j)) continue;
     absolute += factor(j) * std::fabs(w_[j]);
     squares += factor(j) * w_[j] * w_[j];
   }
@@ -179,15 +200,15 @@ ColumnRisk::Interval ColumnRisk::between_bounds(double lambda) {
   const Bounds& bounds = problem_.bounds;
   const bool ridge = problem_.l1_ratio < 1;
   double largest = 0;
-  for (std::size_t j = 0; !ridge && j < v_.size(); ++j) {
-    const bool endless = v_[j] > 0 ? bounds.most(j) == infinity : bounds.least(j) == -infinity;
-    if (endless && penalizes(j)) largest = std::max(largest, std::fabs(v_[j]) / l1(lambda, j));
+  for (std::size_t j = 0; !ridge && j < w_.size(); ++j) {
+    const bool endless = sums()[j] > 0 ? bounds.most(j) == infinity : bounds.least(j) == -infinity;
+    if (endless && penalizes(j)) largest = std::max(largest, std::fabs(sums()[j]) / l1(lambda, j));
   }
   if (largest >= 1) out.scale = (1 - 1e-12) / largest;
   double held_back = 0;
-  for (std::size_t j = 0; j < v_.size(); ++j)
+  for (std::size_t j = 0; j < w_.size(); ++j)
     if (penalizes(j))
-      held_back += box_value(out.scale * v_[j], l2(lambda, j), l1(lambda, j), bounds.least(j), bounds.most(j));
+      held_back += box_value(out.scale * sums()[j], l2(lambda, j), l1(lambda, j), bounds.least(j), bounds.most(j));
   if (ridge && constant_ > 0 && !problem_.free_intercept) {
     const double b = sum_of_constant();
     held_back -= b * b / (2 * lambda * (1 - problem_.l1_ratio));
@@ -202,8 +223,8 @@ ColumnRisk::Interval ColumnRisk::interval(double lambda) {
   out.primal = primal(lambda);
   double largest = 0, excess = 0;
   const bool ridge = problem_.l1_ratio < 1;
-  for (std::size_t j = 0; j < v_.size(); ++j) {
-    const double size = std::fabs(v_[j]), kappa = l1(lambda, j);
+  for (const std::size_t j : near(lambda, near_bound)) {
+    const double size = std::fabs(sums()[j]), kappa = l1(lambda, j);
     if (!(size > kappa) || !penalizes(j)) continue;
     largest = std::max(largest, size / kappa);
     if (ridge) excess += (size - kappa) * (size - kappa) / l2(lambda, j);

@@ -16,6 +16,7 @@
 #include "core/data/columns.hpp"
 #include "core/loss/loss.hpp"
 #include "core/problem/problem.hpp"
+#include "core/solvers/elastic_net/column_sums.hpp"
 
 namespace margin {
 
@@ -30,6 +31,8 @@ class ColumnRisk {
   void select(std::int32_t output);
   /// Scores, losses and dual weights at weights w (a number per feature) and intercept b.
   void move(const std::vector<double>& w, double b);
+  /// The same where only these features, ascending, have weights, besides an offset.
+  void move(const std::vector<std::size_t>& features, const std::vector<double>& weights, double b);
   /// The same at another intercept: b + t.
   void shift(double t);
   /// The derivative of the mean loss in the intercept at b + t, the sizes of its terms, its slope.
@@ -38,7 +41,13 @@ class ColumnRisk {
   };
   Slope slope_at(double t);
   /// v of the point.
-  void combine();
+  void combine() { sums_.all(coefficient_); }
+  /// The same of features that have weights; others follow where they are asked for (near()). Without bounds of weights.
+  void combine_some();
+  /// The features, ascending, of which |v_j| ≥ share · l1(lambda, j), and maybe others: v_j is known.
+  const std::vector<std::size_t>& near(double lambda, double share) {
+    return sums_.at_least(share * lambda * problem_.l1_ratio);
+  }
 
   /// P and D at the point, for this lambda; without bounds on their rounding. `scale`: t of the better dual vector.
   struct Interval {
@@ -76,23 +85,26 @@ class ColumnRisk {
   bool penalizes(std::size_t j) const { return static_cast<std::int32_t>(j) != problem_.offset; }
   /// What the offset takes from the dual value of the point's dual vector; 0 without one.
   double held() const {
-    return problem_.offset < 0 ? 0 : problem_.offset_weight() * v_[static_cast<std::size_t>(problem_.offset)];
+    return problem_.offset < 0 ? 0 : problem_.offset_weight() * sums()[static_cast<std::size_t>(problem_.offset)];
   }
 
   const std::vector<double>& w() const { return w_; }
+  const std::vector<std::size_t>& support() const { return support_; }  ///< features of weights other than 0, ascending
   double b() const { return b_; }
   const std::vector<double>& scores() const { return u_; }
   const std::vector<double>& y() const { return y_; }
   const std::vector<double>& cost() const { return cost_; }                                ///< c
   const std::vector<double>& slopes() const { return slope_; }                             ///< φ'(u) = −a
   const std::vector<double>& coefficients() const { return coefficient_; }                 ///< c a
-  const std::vector<double>& sums() const { return v_; }                                   ///< v, after combine()
+  const std::vector<double>& sums() const { return sums_.values(); }                       ///< v, after combine()
   double sum_of_constant() const { return constant_ * balance_ / problem_.total_weight; }  ///< v of the intercept
   double loss() const { return loss_; }                                                    ///< (1/W) Σ c φ(u)
   double balance() const { return balance_; }                                              ///< Σ c a
   double size() const { return size_; }                                                    ///< Σ c |a|
   /// At least |b| and every number that was added to make it: what the rounding of scores goes by.
   double reach() const { return reach_; }
+  /// Of what the penalty holds: where a feature counts as near leaving 0.
+  static constexpr double near_bound = 0.98;
   /// Sums over rows are made in chunks of so many.
   static constexpr std::size_t chunk = 1024;
   double imbalance() const { return size_ > 0 ? std::abs(balance_) / size_ : 0; }  ///< of Σ c |a|
@@ -100,6 +112,7 @@ class ColumnRisk {
   void curvatures(double floor, std::vector<double>& out) const;
 
  private:
+  void score();
   void losses();
   Interval between_bounds(double lambda);
 
@@ -108,7 +121,9 @@ class ColumnRisk {
   const Columns& columns_;
   double constant_;
   std::vector<double> cost_, y_;
-  std::vector<double> w_, u_, slope_, coefficient_, v_;
+  std::vector<double> w_, u_, slope_, coefficient_;
+  std::vector<std::size_t> support_;
+  ColumnSums sums_;
   double b_ = 0, loss_ = 0, balance_ = 0, size_ = 0;
   double reach_ = 0;         // how large b was on the way
   double known_scale_ = -1;  // what conjugate() was asked last, and said

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/data/gram_block.hpp"
 #include "core/math/rounding.hpp"
 #include "core/solvers/free_intercept.hpp"
 
@@ -22,9 +21,9 @@ namespace {
 
 constexpr double least_curvature = 1e-4;    // of the largest that the loss can have: what rows at its flat parts count
 constexpr double smooth_curvature = 1e-10;  // the same where it falls without an end
-constexpr double near_bound = 0.98;         // of what the penalty holds
 constexpr std::size_t first_set = 64;       // features, before there are weights
 constexpr std::size_t largest_matrix = 1500;
+constexpr double most_rounds_by_columns = 60;
 // What may be left of Σ c a, as a share of Σ c |a|: balancing the dual vector moves every sum by as much of its terms.
 constexpr double balanced = 1e-13;
 
@@ -34,7 +33,8 @@ double curvature_floor(const Loss& loss) {
 
 }  // namespace
 
-ElasticNet::ElasticNet(ColumnRisk& risk) : risk_(risk) {}
+ElasticNet::ElasticNet(ColumnRisk& risk)
+    : risk_(risk), matrix_(risk.problem(), risk.columns(), risk.constant(), risk.progress()) {}
 
 void ElasticNet::restart() {
   summed_ = known_ = fresh_ = false;
@@ -43,9 +43,9 @@ void ElasticNet::restart() {
 }
 
 double ElasticNet::bytes(const Problem& problem) {
-  const double m = std::min<double>(problem.dimensions(), largest_matrix) + 1;
-  return ColumnRisk::bytes(problem) + 8 * (3 * m * m + 2.0 * static_cast<double>(problem.rows())) +
-         64.0 * problem.dimensions();
+  const double m = std::min<double>(problem.dimensions(), largest_matrix);
+  return ColumnRisk::bytes(problem) + WorkingMatrix::bytes(problem, m) +
+         8 * ((m + 1) * (m + 1) + 2.0 * static_cast<double>(problem.rows())) + 64.0 * problem.dimensions();
 }
 
 void ElasticNet::balance_intercept(double lambda, double accuracy) {
@@ -86,10 +86,18 @@ double ElasticNet::largest_lambda() {
 ColumnRisk::Interval ElasticNet::interval(double lambda) {
   if (!summed_) {
     if (risk_.problem().free_intercept && risk_.imbalance() > balanced) balance_intercept(lambda, balanced);
-    risk_.combine();
+    sum_up();
     summed_ = true;
   }
   return risk_.interval(lambda);
+}
+
+/// Beside bounds a weight of 0 may be at an end, where any sum matters; few features are all in the working set.
+void ElasticNet::sum_up() {
+  if (narrow() || !risk_.problem().bounds.empty())
+    risk_.combine();
+  else
+    risk_.combine_some();
 }
 
 void ElasticNet::choose_features(double lambda) {
@@ -100,15 +108,14 @@ void ElasticNet::choose_features(double lambda) {
     return;
   }
   const std::vector<double>&w = risk_.w(), &v = risk_.sums();
-  const double held = last_lambda_ > lambda ? std::max(0.5, 2 - last_lambda_ / lambda) : near_bound;
+  const double held = last_lambda_ > lambda ? std::max(0.5, 2 - last_lambda_ / lambda) : ColumnRisk::near_bound;
+  for (const std::size_t j : risk_.support())
+    if (risk_.penalizes(j)) set_.push_back(j);
   std::vector<std::pair<double, std::size_t>> others;
-  for (std::size_t j = 0; j < d; ++j) {
-    if (!risk_.penalizes(j)) continue;
+  for (const std::size_t j : risk_.near(lambda, held)) {
+    if (w[j] != 0 || !risk_.penalizes(j)) continue;
     const double size = risk_.moving(j, v[j]) / risk_.l1(lambda, j);
-    if (w[j] != 0)
-      set_.push_back(j);
-    else if (size >= held)
-      others.emplace_back(-size, j);
+    if (size >= held) others.emplace_back(-size, j);
   }
   const std::size_t most = std::max(first_set, 2 * set_.size());
   if (others.size() > most) {
@@ -117,78 +124,62 @@ void ElasticNet::choose_features(double lambda) {
   }
   for (const auto& [size, j] : others) set_.push_back(j);
   std::sort(set_.begin(), set_.end());
-  risk_.progress().work(4.0 * static_cast<double>(d));
+  risk_.progress().work(8.0 * static_cast<double>(set_.size()));
 }
 
 void ElasticNet::fill_matrix() {
-  const Problem& p = risk_.problem();
-  const std::size_t m = set_.size(), size = m + (p.intercept ? 1 : 0);
-  risk_.curvatures(curvature_floor(*p.loss), h_);
-  SymmetricMatrix sum(size);
-  sum.set_zero();
-  GramBlock block(m, risk_.constant());
-  const Progress& progress = risk_.progress();
-  const auto n = static_cast<std::int64_t>(risk_.rows());
-  if (narrow()) {
-    for (std::int64_t i = 0; i < n; ++i)
-      if (const double h = h_[static_cast<std::size_t>(i)]; h > 0) block.add(p.data.row(i), h, 1, sum, progress);
-  } else {
-    // The rows of the working set's columns.
-    std::vector<std::size_t> end(static_cast<std::size_t>(n) + 1, 0);
-    std::vector<Row> columns;
-    for (const std::size_t j : set_) columns.push_back(risk_.columns().column(static_cast<std::int32_t>(j)));
-    const bool sparse = !columns.empty() && columns[0].indices != nullptr;
-    if (sparse) {
-      for (const Row& x : columns)
-        for (std::int32_t k = 0; k < x.count; ++k) ++end[static_cast<std::size_t>(x.indices[k]) + 1];
-      for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) end[i + 1] += end[i];
-      std::vector<std::int32_t> indices(end.back());
-      std::vector<double> values(end.back());
-      std::vector<std::size_t> next(end.begin(), end.end() - 1);
-      for (std::size_t k = 0; k < m; ++k)
-        for (std::int32_t l = 0; l < columns[k].count; ++l) {
-          const std::size_t to = next[static_cast<std::size_t>(columns[k].indices[l])]++;
-          indices[to] = static_cast<std::int32_t>(k);
-          values[to] = columns[k].value(l);
-        }
-      for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
-        if (h_[i] > 0)
-          block.add(sparse_row(indices.data() + end[i], values.data() + end[i],
-                               static_cast<std::int32_t>(end[i + 1] - end[i]), static_cast<std::int32_t>(m)),
-                    h_[i], 1, sum, progress);
-    } else {
-      std::vector<double> values(m);
-      for (std::int32_t i = 0; i < n; ++i) {
-        for (std::size_t k = 0; k < m; ++k) values[k] = columns[k].value(i);
-        block.add(dense_row(values.data(), static_cast<std::int32_t>(m)), h_[static_cast<std::size_t>(i)], 1, sum,
-                  progress);
-      }
-    }
-  }
-  block.flush(1, sum, progress);
-  // All features are in a narrow set: an offset, whose weight nothing moves, stands apart there.
-  if (narrow() && p.offset >= 0) decouple(sum, static_cast<std::size_t>(p.offset));
-  stride_ = (size + 7) / 8 * 8;
-  matrix_.assign(stride_ * size, 0.0);
-  for (std::size_t i = 0; i < size; ++i)
-    for (std::size_t j = i; j < size; ++j) matrix_[i * stride_ + j] = matrix_[j * stride_ + i] = sum.row(i)[j];
-  progress.work(2.0 * static_cast<double>(size * size));
+  risk_.curvatures(curvature_floor(*risk_.problem().loss), h_);
+  if (narrow())
+    matrix_.fill_rows(h_);
+  else
+    matrix_.fill(set_, h_);
   known_ = fresh_ = true;
 }
 
+/// The matrix for a step: of all features it serves for as long as it is worth it, of some of them it follows the set.
+void ElasticNet::bring_matrix(double gap, double wanted, bool first) {
+  const bool constant_curvature = risk_.problem().loss->self_concordance() == 0;
+  if (!known_ || !(narrow() || constant_curvature))
+    fill_matrix();
+  else if (!narrow())
+    matrix_.change(set_, h_);
+  else if (!constant_curvature && !fresh_ && pays(gap, wanted, first))
+    fill_matrix();
+}
+
 /// Whether rounds by columns cost less than a matrix of the working set and rounds on that.
-bool ElasticNet::by_columns() const {
+bool ElasticNet::by_columns(double lambda) {
   const std::size_t m = set_.size();
   if (narrow()) return false;
   if (m > largest_matrix) return true;
   double stored = 0;
   for (const std::size_t j : set_) stored += risk_.columns().column(static_cast<std::int32_t>(j)).count;
   const bool sparse = m > 0 && risk_.columns().column(0).indices != nullptr;
-  const double n = static_cast<double>(risk_.rows()), size = static_cast<double>(m), rounds = 10,
-               rounds_by_columns = 60;
+  const double n = static_cast<double>(risk_.rows()), size = static_cast<double>(m), rounds = 10;
   const double by_row = stored * stored / n, panels = n * size * size / 40;
-  const double matrix = (sparse ? std::min(by_row, panels) : panels) + 2 * stored + rounds * size * size / 6;
+  double matrix = (sparse ? std::min(by_row, panels) : panels) + 2 * stored + rounds * size * size / 6;
+  double rounds_by_columns = most_rounds_by_columns;
+  // Descent ends soon where the squares of the weights count beside the loss, and then saves the factors of faces as well.
+  if (sparse && risk_.problem().l1_ratio < 1) {
+    rounds_by_columns = std::min(most_rounds_by_columns, 10 + largest_share(lambda) / 8);
+    if (rounds_by_columns < most_rounds_by_columns) matrix += size * size * size / 48;
+  }
   return rounds_by_columns * stored * (sparse ? 2.0 : 0.3) < matrix;
+}
+
+/// The loss's largest curvature along a feature of the set over the penalty's.
+double ElasticNet::largest_share(double lambda) {
+  risk_.curvatures(curvature_floor(*risk_.problem().loss), h_);
+  double largest = 0;
+  for (const std::size_t j : set_) {
+    const Row x = risk_.columns().column(static_cast<std::int32_t>(j));
+    double curvature = 0;
+    for (std::int32_t k = 0; k < x.count; ++k)
+      curvature += x.value(k) * x.value(k) * h_[static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k)];
+    largest = std::max(largest, curvature / risk_.l2(lambda, j));
+    risk_.progress().work(x.count);
+  }
+  return largest;
 }
 
 /// Whether a matrix of the point is worth its cost: a step with it should do, one without leaves as much of the gap as
@@ -206,68 +197,72 @@ bool ElasticNet::pays(double gap, double wanted, bool first) const {
   return !(decay > 0) || std::log(gap / wanted) / decay > 1 + ratio;
 }
 
+/// The quadratic problem of a step from the point.
+void ElasticNet::pose(double lambda) {
+  const Problem& p = risk_.problem();
+  for (std::vector<double>* const v : {&q_.z, &q_.g, &q_.l1, &q_.l2, &q_.low, &q_.high}) v->clear();
+  for (std::size_t k = 0; k < set_.size(); ++k) {
+    const std::size_t j = set_[k];
+    const bool penalized = risk_.penalizes(j);
+    q_.z.push_back(w_[k]);
+    q_.g.push_back(penalized ? -risk_.sums()[j] : 0);
+    q_.l1.push_back(penalized ? risk_.l1(lambda, j) : 0);
+    q_.l2.push_back(penalized ? risk_.l2(lambda, j) : 0);
+    if (p.bounds.empty()) continue;
+    q_.low.push_back(penalized ? p.bounds.least(j) : -infinity);
+    q_.high.push_back(penalized ? p.bounds.most(j) : infinity);
+  }
+  if (!p.intercept) return;
+  q_.z.push_back(risk_.b() / risk_.constant());
+  q_.g.push_back(-risk_.sum_of_constant());
+  q_.l1.push_back(0);
+  q_.l2.push_back(risk_.l2_of_constant(lambda));
+  if (!p.bounds.empty()) q_.low.push_back(-infinity), q_.high.push_back(infinity);
+}
+
 bool ElasticNet::step(double lambda, const ColumnRisk::Interval& at, double wanted) {
   const Problem& p = risk_.problem();
   const double gap = at.primal - at.dual;
   const bool first = lambda != last_lambda_;
   choose_features(lambda);
-  const bool columns = by_columns();
-  if (!columns) {
-    const bool constant_curvature = p.loss->self_concordance() == 0;
-    if (!known_ || !narrow() || (!constant_curvature && !fresh_ && pays(gap, wanted, first))) fill_matrix();
-  }
+  const bool columns = by_columns(lambda);
+  if (!columns) bring_matrix(gap, wanted, first);
   last_gap_ = gap;
   last_lambda_ = lambda;
-  const std::vector<double> w = risk_.w();
   const double b = risk_.b(), constant = risk_.constant();
   const double enough = std::max(1e-3 * wanted, 1e-5 * gap);
   const std::size_t m = set_.size();
+  w_.resize(m);
+  to_.resize(m);
+  for (std::size_t k = 0; k < m; ++k) w_[k] = risk_.w()[set_[k]];
   for (;;) {
-    L1Coordinates q;
-    for (const std::size_t j : set_) {
-      const bool penalized = risk_.penalizes(j);
-      q.z.push_back(w[j]);
-      q.g.push_back(penalized ? -risk_.sums()[j] : 0);
-      q.l1.push_back(penalized ? risk_.l1(lambda, j) : 0);
-      q.l2.push_back(penalized ? risk_.l2(lambda, j) : 0);
-      if (p.bounds.empty()) continue;
-      q.low.push_back(penalized ? p.bounds.least(j) : -infinity);
-      q.high.push_back(penalized ? p.bounds.most(j) : infinity);
-    }
-    if (p.intercept) {
-      q.z.push_back(b / constant);
-      q.g.push_back(-risk_.sum_of_constant());
-      q.l1.push_back(0);
-      q.l2.push_back(risk_.l2_of_constant(lambda));
-      if (!p.bounds.empty()) q.low.push_back(-infinity), q.high.push_back(infinity);
-    }
+    pose(lambda);
     if (columns) {
       std::vector<Row> rows;
       for (const std::size_t j : set_) rows.push_back(risk_.columns().column(static_cast<std::int32_t>(j)));
       if (p.intercept) rows.push_back({nullptr, nullptr, 0, false});
       risk_.curvatures(curvature_floor(*p.loss), h_);
-      solve_with_columns(q, rows, h_, constant, enough, risk_.progress());
+      solve_with_columns(q_, rows, h_, constant, enough, risk_.progress());
     } else {
-      solve_with_matrix(q, matrix_.data(), stride_, enough, risk_.progress());
+      solve_with_matrix(q_, matrix_.values(), matrix_.stride(), enough, face_, risk_.progress());
     }
     const bool was_fresh = fresh_ || columns;
-    std::vector<double> to(w);
     for (double t = 1; t > 1e-9; t /= t == 1 ? 2 : 4) {
       for (std::size_t k = 0; k < m; ++k) {
         const std::size_t j = set_[k];
-        to[j] = t == 1 ? q.z[k] : w[j] + t * (q.z[k] - w[j]);
-        if (!p.bounds.empty() && risk_.penalizes(j)) to[j] = p.bounds.clip(to[j], j);
+        to_[k] = t == 1 ? q_.z[k] : w_[k] + t * (q_.z[k] - w_[k]);
+        if (!p.bounds.empty() && risk_.penalizes(j)) to_[k] = p.bounds.clip(to_[k], j);
       }
-      risk_.move(to, p.intercept ? b + t * (q.z[m] * constant - b) : 0);
+      risk_.move(set_, to_, p.intercept ? b + t * (q_.z[m] * constant - b) : 0);
       if (risk_.primal(lambda) <= at.primal * (1 + 1e-14)) {
         summed_ = false;
         fresh_ = p.loss->self_concordance() == 0;
-        return to != w || risk_.b() != b;
+        return to_ != w_ || risk_.b() != b;
       }
       if (!was_fresh) break;
     }
-    risk_.move(w, b);
-    risk_.combine();
+    risk_.move(set_, w_, b);
+    sum_up();
     if (was_fresh) return false;
     fill_matrix();
   }

@@ -7,6 +7,7 @@
 #include "core/base/progress.hpp"
 #include "core/solvers/elastic_net/column_risk.hpp"
 #include "core/solvers/elastic_net/l1_quadratic.hpp"
+#include "core/solvers/elastic_net/working_matrix.hpp"
 
 namespace margin {
 
@@ -28,12 +29,16 @@ class ElasticNet {
   static double bytes(const Problem& problem);
 
  private:
+  void sum_up();
   void choose_features(double lambda);
+  void pose(double lambda);
   void balance_intercept(double lambda, double accuracy);
   bool narrow() const { return risk_.features() <= narrow_features_; }
-  bool by_columns() const;
+  bool by_columns(double lambda);
+  double largest_share(double lambda);
   bool pays(double gap, double wanted, bool first) const;
   void fill_matrix();
+  void bring_matrix(double gap, double wanted, bool first);
 
   static constexpr std::size_t narrow_features_ = 320;
 
@@ -41,8 +46,10 @@ class ElasticNet {
   bool summed_ = false;           // the sums are of the point
   std::vector<std::size_t> set_;  // the working set, ascending
   std::vector<double> h_;         // curvatures of the rows that the matrix is made of
-  std::vector<double> matrix_;    // of the working set and the intercept
-  std::size_t stride_ = 0;
+  WorkingMatrix matrix_;          // of the working set and the intercept
+  L1Coordinates q_;               // the quadratic problem of the step
+  std::vector<double> w_, to_;    // weights of the working set where the step begins, and where it goes
+  FaceSteps face_;
   bool fresh_ = false, known_ = false;  // the matrix is that of the point; there is one
   double last_gap_ = 0;
   double last_lambda_ = 0;

@@ -8,7 +8,6 @@
 
 #include "core/math/box_term.hpp"
 #include "core/math/rounding.hpp"
-#include "core/math/symmetric_matrix.hpp"
 
 namespace margin {
 
@@ -39,74 +38,77 @@ bool moves(const L1Coordinates& at, std::size_t j) {
   return !(at.z[j] <= at.low[j] && slope >= 0) && !(at.z[j] >= at.high[j] && slope <= 0);
 }
 
-/// The coordinates of a face, its Newton direction.
-class Face {
- public:
-  /// False where it is no end: nothing moves, or the matrix says too little.
-  bool step(L1Coordinates& at, const double* h, std::size_t stride, const Progress& progress) {
-    members_.clear();
-    for (std::size_t j = 0; j < at.size(); ++j)
-      if (moves(at, j)) members_.push_back(j);
-    const std::size_t s = members_.size();
-    if (s == 0) return false;
-    double top = 0;
-    for (const std::size_t j : members_) top = std::max(top, h[j * stride + j] + at.l2[j]);
-    bool solved = false;
-    for (double damping = 0; !solved && damping < 1e-3; damping = damping == 0 ? 1e-14 : 1e4 * damping) {
-      matrix_.reset(s, progress);
-      for (std::size_t p = 0; p < s; ++p) {
-        const double* const from = h + members_[p] * stride;
-        double* const to = matrix_.row(p);
-        for (std::size_t q = p; q < s; ++q) to[q] = from[members_[q]];
-        to[p] += at.l2[members_[p]] + damping * (to[p] + top);
-      }
-      progress.work(static_cast<double>(s * s));
-      solved = factorise(matrix_, progress);
-    }
-    if (!solved) return false;
-    direction_.resize(s);
-    for (std::size_t p = 0; p < s; ++p) {
-      direction_[p] = -slope_at(at, members_[p]);
-    }
-    solve_factored(matrix_, direction_.data(), &progress);
-    double t = 1;
-    double stop = 0;
-    std::size_t stopped = s;
-    for (std::size_t p = 0; p < s; ++p) {
-      const std::size_t j = members_[p];
-      if (!std::isfinite(direction_[p])) return false;
-      double end = direction_[p] > 0 ? high(at, j) : low(at, j);
-      if (at.l1[j] > 0 && at.z[j] * direction_[p] < 0 && end * direction_[p] > 0) end = 0;
-      const double border = direction_[p] == 0 ? infinity : (end - at.z[j]) / direction_[p];
-      if (border < t) {
-        t = border;
-        stopped = p;
-        stop = end;
-      }
-    }
-    for (std::size_t p = 0; p < s; ++p) {
-      const std::size_t j = members_[p];
-      const double to = p == stopped ? stop : std::clamp(at.z[j] + t * direction_[p], low(at, j), high(at, j)),
-                   change = to - at.z[j];
-      at.z[j] = to;
-      if (change != 0) simd().axpy_d(change, h + j * stride, at.g.data(), at.size());
-    }
-    progress.work(static_cast<double>(s * at.size()) / 4);
-    return stopped < s;
-  }
-
- private:
-  std::vector<std::size_t> members_;
-  std::vector<double> direction_;
-  SymmetricMatrix matrix_{0};
-};
-
 }  // namespace
 
-void solve_with_matrix(L1Coordinates& at, const double* h, std::size_t stride, double enough,
+/// The factor of the members' matrix: of members that are some of the last ones it is what is left of theirs.
+bool FaceSteps::factor(const L1Coordinates& at, const double* h, std::size_t stride, const Progress& progress) {
+  const std::size_t s = members_.size();
+  if (s > 0 && s <= factored_.size() && 4 * (factored_.size() - s) <= s &&
+      std::includes(factored_.begin(), factored_.end(), members_.begin(), members_.end())) {
+    for (std::size_t p = factored_.size(); p-- > 0;) {
+      if (std::binary_search(members_.begin(), members_.end(), factored_[p])) continue;
+      remove_factored(matrix_, factored_.size(), p, progress);
+      factored_.erase(factored_.begin() + static_cast<std::ptrdiff_t>(p));
+    }
+    return true;
+  }
+  factored_.clear();
+  double top = 0;
+  for (const std::size_t j : members_) top = std::max(top, h[j * stride + j] + at.l2[j]);
+  for (double damping = 0; damping < 1e-3; damping = damping == 0 ? 1e-14 : 1e4 * damping) {
+    matrix_.reset(s, progress);
+    for (std::size_t p = 0; p < s; ++p) {
+      const double* const from = h + members_[p] * stride;
+      double* const to = matrix_.row(p);
+      for (std::size_t q = p; q < s; ++q) to[q] = from[members_[q]];
+      to[p] += at.l2[members_[p]] + damping * (to[p] + top);
+    }
+    progress.work(static_cast<double>(s * s));
+    if (!factorise(matrix_, progress)) continue;
+    if (damping == 0) factored_ = members_;
+    return true;
+  }
+  return false;
+}
+
+bool FaceSteps::step(L1Coordinates& at, const double* h, std::size_t stride, const Progress& progress) {
+  members_.clear();
+  for (std::size_t j = 0; j < at.size(); ++j)
+    if (moves(at, j)) members_.push_back(j);
+  const std::size_t s = members_.size();
+  if (s == 0 || !factor(at, h, stride, progress)) return false;
+  direction_.resize(s);
+  for (std::size_t p = 0; p < s; ++p) direction_[p] = -slope_at(at, members_[p]);
+  solve_factored(matrix_, s, direction_.data(), &progress);
+  double t = 1, stop = 0;
+  std::size_t stopped = s;
+  for (std::size_t p = 0; p < s; ++p) {
+    const std::size_t j = members_[p];
+    if (!std::isfinite(direction_[p])) return false;
+    double end = direction_[p] > 0 ? high(at, j) : low(at, j);
+    if (at.l1[j] > 0 && at.z[j] * direction_[p] < 0 && end * direction_[p] > 0) end = 0;
+    const double border = direction_[p] == 0 ? infinity : (end - at.z[j]) / direction_[p];
+    if (border < t) {
+      t = border;
+      stopped = p;
+      stop = end;
+    }
+  }
+  for (std::size_t p = 0; p < s; ++p) {
+    const std::size_t j = members_[p];
+    const double to = p == stopped ? stop : std::clamp(at.z[j] + t * direction_[p], low(at, j), high(at, j)),
+                 change = to - at.z[j];
+    at.z[j] = to;
+    if (change != 0) simd().axpy_d(change, h + j * stride, at.g.data(), at.size());
+  }
+  progress.work(static_cast<double>(s * at.size()) / 4);
+  return stopped < s;
+}
+
+void solve_with_matrix(L1Coordinates& at, const double* h, std::size_t stride, double enough, FaceSteps& face,
                        const Progress& progress) {
   const std::size_t m = at.size();
-  Face face;
+  face.begin();
   // A step on a face costs as much as that many rounds, about. Descent alone may crawl, so that a small decrease proves
   // nothing unless it follows one.
   const std::size_t wait = 2 + m / 24;
@@ -132,6 +134,12 @@ void solve_with_matrix(L1Coordinates& at, const double* h, std::size_t stride, d
     }
     faced = true;
   }
+}
+
+void solve_with_matrix(L1Coordinates& at, const double* h, std::size_t stride, double enough,
+                       const Progress& progress) {
+  FaceSteps face;
+  solve_with_matrix(at, h, stride, enough, face, progress);
 }
 
 void solve_with_columns(L1Coordinates& at, const std::vector<Row>& columns, const std::vector<double>& h,

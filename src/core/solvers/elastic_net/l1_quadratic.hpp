@@ -6,6 +6,7 @@
 
 #include "core/base/progress.hpp"
 #include "core/data/row.hpp"
+#include "core/math/symmetric_matrix.hpp"
 
 namespace margin {
 
@@ -18,9 +19,28 @@ struct L1Coordinates {
   std::size_t size() const { return z.size(); }
 };
 
+/// Newton's steps on the coordinates that are at no kink; its memory serves one solve after another.
+class FaceSteps {
+ public:
+  /// Another matrix or penalty.
+  void begin() { factored_.clear(); }
+  /// False at the minimum of the face, and where the matrix says too little; else a coordinate came to its end.
+  bool step(L1Coordinates& at, const double* h, std::size_t stride, const Progress& progress);
+
+ private:
+  bool factor(const L1Coordinates& at, const double* h, std::size_t stride, const Progress& progress);
+
+  std::vector<std::size_t> members_;
+  std::vector<std::size_t> factored_;  // those that the factor is of; empty: of a matrix that was changed for it
+  std::vector<double> direction_;
+  SymmetricMatrix matrix_{0};
+};
+
 /// Coordinate descent on a matrix (row-major, both triangles, `stride` numbers a row), and from time to time Newton's
 /// step on the coordinates that are not 0, as far as none changes its sign: where columns are nearly dependent, descent
 /// alone would take thousands of rounds. Until the decrease left is about `enough`.
+void solve_with_matrix(L1Coordinates& at, const double* h, std::size_t stride, double enough, FaceSteps& face,
+                       const Progress& progress);
 void solve_with_matrix(L1Coordinates& at, const double* h, std::size_t stride, double enough, const Progress& progress);
 
 /// The same by columns, without a matrix: H = Σ_i h_i x_i x_iᵀ. `columns`: of the coordinates; one without values is all

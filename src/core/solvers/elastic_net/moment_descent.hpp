@@ -30,6 +30,7 @@ class MomentDescent {
   std::size_t stride_;
   std::vector<double> matrix_, pull_;  // 2 <x, x>, 2 <x, y>, centred
   L1Coordinates at_;
+  FaceSteps face_;
   double b_ = 0;
 };
 
