@@ -8,7 +8,6 @@ namespace margin {
 
 namespace {
 constexpr std::size_t width = SymmetricMatrix::panel_width;
-constexpr std::size_t small = std::size_t{1} << 20;  // 8 MB
 }  // namespace
 
 SymmetricMatrix::SymmetricMatrix(std::size_t size)
@@ -18,11 +17,8 @@ void SymmetricMatrix::reset(std::size_t size, const Progress& progress) {
   size_ = size;
   stride_ = panels_of(size) * width;
   if (stride_ * stride_ > values_.capacity()) {
-    // What is not written takes no memory; what is given back and taken again costs its pages each time, which of small
-    // matrices that grow step by step is more than all that is done with them.
-    const std::size_t count = stride_ * stride_;
     values_ = LargeArray();
-    values_.reserve(count < small ? 4 * count : count / 2 * 3);
+    values_.reserve(stride_ * stride_ / 2 * 3);  // what is not written takes no memory
   }
   values_.resize(stride_ * stride_);
   for (std::size_t j = 0; j < stride_; ++j) {
