@@ -210,7 +210,8 @@ std::int32_t tasks_of(const Analysis& a) {
   const Value all = value_from(a.explained);
   const auto* const queries = std::get_if<Value::Array>(&all.data);
   if (queries == nullptr || queries->empty()) return 1;
-  return static_cast<std::int32_t>(std::min<double>(most_tasks(member(&queries->front(), "Plan")), most_parts));
+  const double tasks = most_tasks(member(&queries->front(), "Plan"));
+  return tasks >= 1 ? static_cast<std::int32_t>(std::min<double>(tasks, most_parts)) : 1;
 }
 
 }  // namespace margin::pg

@@ -1,5 +1,7 @@
 #include "pg/server/explained_plan.hpp"
 
+#include "pg/server/plan_nodes.hpp"
+
 extern "C" {
 #include <commands/explain.h>
 #if PG_VERSION_NUM >= 180000
@@ -20,18 +22,8 @@ const char* explained_plan(PlannedStmt*, const char*) { return nullptr; }
 
 #else
 
-namespace {
-
-bool has_custom_node(const Plan* plan) {
-  if (plan == nullptr) return false;
-  if (IsA(plan, SubqueryScan)) return has_custom_node(reinterpret_cast<const SubqueryScan*>(plan)->subplan);
-  return IsA(plan, CustomScan) || has_custom_node(plan->lefttree) || has_custom_node(plan->righttree);
-}
-
-}  // namespace
-
 const char* explained_plan(PlannedStmt* plan, const char* text) {
-  if (!has_custom_node(plan->planTree)) return nullptr;
+  if (!any_node(plan->planTree, [](const Plan* node) { return IsA(node, CustomScan); })) return nullptr;
   QueryDesc* const run =
       CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, None_Receiver, nullptr, nullptr, 0);
   ExecutorStart(run, EXEC_FLAG_EXPLAIN_ONLY);

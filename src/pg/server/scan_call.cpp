@@ -1,5 +1,7 @@
 #include "pg/server/scan_call.hpp"
 
+#include "pg/server/plan_nodes.hpp"
+
 extern "C" {
 #include <catalog/pg_aggregate.h>
 #include <catalog/pg_collation.h>
@@ -182,21 +184,13 @@ PlannedStmt* plan_of(const ScanCall& call) {
 }
 
 /// A foreign table of which the plan fetches rows; one that its server aggregates is scanned by no table's number.
-Oid fetched_table(const Plan* plan, const List* tables) {
-  if (plan == nullptr) return InvalidOid;
-  if (IsA(plan, ForeignScan)) {
-    const Index number = reinterpret_cast<const ForeignScan*>(plan)->scan.scanrelid;
-    return number > 0 ? rt_fetch(number, tables)->relid : InvalidOid;
-  }
-  if (IsA(plan, SubqueryScan)) return fetched_table(reinterpret_cast<const SubqueryScan*>(plan)->subplan, tables);
-  const List* parts = IsA(plan, Append)        ? reinterpret_cast<const Append*>(plan)->appendplans
-                      : IsA(plan, MergeAppend) ? reinterpret_cast<const MergeAppend*>(plan)->mergeplans
-                                               : NIL;
-  ListCell* part = nullptr;
-  foreach (part, parts)
-    if (const Oid found = fetched_table(static_cast<Plan*>(lfirst(part)), tables); OidIsValid(found)) return found;
-  const Oid left = fetched_table(plan->lefttree, tables);
-  return OidIsValid(left) ? left : fetched_table(plan->righttree, tables);
+Oid fetched_table(const PlannedStmt* plan) {
+  Index number = 0;
+  any_node(plan->planTree, [&](const Plan* node) {
+    if (IsA(node, ForeignScan)) number = reinterpret_cast<const ForeignScan*>(node)->scan.scanrelid;
+    return number > 0;
+  });
+  return number > 0 ? rt_fetch(number, plan->rtable)->relid : InvalidOid;
 }
 
 /// Takes what the executor returns.
@@ -272,7 +266,7 @@ List* rows_of(const ScanCall& call) {
   MemoryContext scan = AllocSetContextCreate(collector.context, "margin scan", ALLOCSET_DEFAULT_SIZES);
   MemoryContextSwitchTo(scan);
   PlannedStmt* const plan = plan_of(call);
-  if (call.fetched != nullptr) *call.fetched = fetched_table(plan->planTree, plan->rtable);
+  if (call.fetched != nullptr) *call.fetched = fetched_table(plan);
   QueryDesc* run =
       CreateQueryDesc(plan, call.text, GetActiveSnapshot(), InvalidSnapshot, &collector.receiver, nullptr, nullptr, 0);
   ExecutorStart(run, 0);
