@@ -661,13 +661,9 @@ CREATE TYPE margin_state (
   INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = extended
 );
 
-CREATE FUNCTION margin_term(question margin_question, label "any", features "any") RETURNS margin_term
+CREATE FUNCTION margin_term(question margin_question, label "any", features "any", weight float8 DEFAULT 1) RETURNS margin_term
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION margin_term(margin_question, "any", "any") IS 'what a row adds to the answer of a question';
-
-CREATE FUNCTION margin_term(question margin_question, label "any", features "any", weight float8) RETURNS margin_term
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION margin_term(margin_question, "any", "any", float8) IS 'what a weighted row adds to the answer of a question';
+COMMENT ON FUNCTION margin_term(margin_question, "any", "any", float8) IS 'what a row, of weight 1 or another, adds to the answer of a question';
 
 CREATE FUNCTION margin_term(model margin_model, label "any", features "any") RETURNS margin_term
   AS 'MODULE_PATHNAME', 'margin_term_of_model' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
@@ -1076,6 +1072,10 @@ CREATE AGGREGATE margin_threshold(model margin_model, label "any", features "any
 );
 COMMENT ON AGGREGATE margin_threshold(margin_model, "any", "any", float8, jsonb) IS 'the same of rows with weights';
 
+CREATE FUNCTION margin_threshold(model margin_model, state margin_state, options jsonb) RETURNS margin_operating_point
+  AS 'MODULE_PATHNAME', 'margin_threshold_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_threshold(margin_model, margin_state, jsonb) IS 'margin_threshold of the rows whose terms were summed up';
+
 -- ----------------------------------------------------------------------------------------------------- verification
 
 CREATE FUNCTION _margin_verify_step(internal, margin_model, "any", "any") RETURNS internal
@@ -1331,6 +1331,12 @@ CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any
 );
 COMMENT ON AGGREGATE margin_inference(margin_model, "any", "any", float8, "any", jsonb) IS 'the same of rows in clusters, which depend on each other';
 
+-- The same of sums of terms: of margin_sum(margin_term(margin_question(NULL, model), label, features)).
+CREATE FUNCTION margin_inference(model margin_model, states margin_state[], options jsonb DEFAULT '{}') RETURNS margin_coefficient[]
+  AS 'MODULE_PATHNAME', 'margin_inference_of_states' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION margin_inference(margin_model, margin_state[], jsonb)
+  IS 'margin_inference of the rows whose terms, of the question of the model, were summed up; for covariance cluster each state is a cluster';
+
 -- -------------------------------------------------------------------------------------------------- model selection
 
 CREATE FUNCTION _margin_path_step(internal, "any", "any") RETURNS internal
@@ -1467,13 +1473,10 @@ CREATE FUNCTION margin_bound(theorem text, rows bigint, gap float8, lambda float
 COMMENT ON FUNCTION margin_bound(text, bigint, float8, float8, float8, float8, float8, float8, float8[])
   IS 'how many iterations a theorem of the papers promises to be enough for a gap';
 
-CREATE FUNCTION margin_plot(model margin_model) RETURNS text
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION margin_plot(margin_model) IS 'the certified interval against iterations, as SVG; for models trained with the option history';
-
-CREATE FUNCTION margin_plot(model margin_model, "column" text) RETURNS text
-  AS 'MODULE_PATHNAME', 'margin_plot_column' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION margin_plot(margin_model, text) IS 'what the values of a column, or of a pair of columns, add to the score, as SVG';
+CREATE FUNCTION margin_plot(model margin_model, "column" text DEFAULT NULL) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION margin_plot(margin_model, text)
+  IS 'as SVG: the certified interval against iterations, for models trained with the option history; of a column, or of a pair of columns, what its values add to the score';
 
 CREATE FUNCTION margin_summary(model margin_model) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;

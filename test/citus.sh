@@ -103,6 +103,30 @@ check_sql 'cross-validation with weights' "SELECT bool_and(abs(t.a - t.b) <= 1e-
 check_sql 'calibration, as of a local table' "SELECT bool_and(abs(t.a - t.b) <= 1e-4) AND count(*) = 2 FROM (SELECT (train_margin_from('SELECT y AS label, x AS features, margin_fold(id, 4) AS fold FROM spread', '{\"loss\": \"squared_hinge\", \"lambda\": 0.01, \"calibration\": \"platt\", \"sample_rows\": 500, \"tolerance\": 1e-7}')).calibration AS a OFFSET 0) AS c, (SELECT (train_margin_from('SELECT y AS label, x AS features, margin_fold(id, 4) AS fold FROM held', '{\"loss\": \"squared_hinge\", \"lambda\": 0.01, \"calibration\": \"platt\", \"sample_rows\": 500, \"tolerance\": 1e-7}')).calibration AS b OFFSET 0) AS d, LATERAL unnest(c.a, d.b) AS t(a, b)"
 check_sql 'one class' "SELECT abs((s).primal - (m).primal) <= 1e-6 AND (s).rows = 20000 FROM (SELECT train_one_class_from('SELECT x FROM spread', '{\"nu\": 0.1, \"sample_rows\": 500, \"tolerance\": 1e-7}') AS s OFFSET 0) AS a, (SELECT train_one_class(x, '{\"nu\": 0.1, \"tolerance\": 1e-8}') AS m FROM held OFFSET 0) AS b"
 check_sql 'a former model as the start' "SELECT abs((s).primal - (m).primal) <= 1e-6 FROM (SELECT train_margin(y, x, '{\"loss\": \"logistic\", \"lambda\": 0.01, \"tolerance\": 1e-8}') AS m FROM held OFFSET 0) AS b, LATERAL (SELECT train_margin_from('SELECT y, x FROM spread', jsonb_build_object('loss', 'logistic', 'lambda', 0.01, 'sample_rows', 500, 'tolerance', 1e-7, 'initial', to_jsonb(m))) AS s OFFSET 0) AS a"
+# What follows from a model, of sums that the workers make: a question is a constant, so that the aggregate is theirs.
+found=$(on coordinator 2>&1 <<'SQL'
+SET client_min_messages = error;
+CREATE TABLE models AS SELECT train_margin_from('SELECT y, x FROM spread', '{"loss": "logistic", "lambda": 0, "sample_rows": 500}') AS likely,
+  train_margin_from('SELECT y, x FROM spread', '{"loss": "logistic", "lambda": 0.01, "sample_rows": 500, "tolerance": 1e-6}') AS soft;
+SELECT margin_question(NULL, likely) AS likelihood, margin_question(NULL, soft) AS risk, soft AS model FROM models \gset
+CREATE TABLE sums AS SELECT 0 AS g, margin_sum(margin_term(:'likelihood'::margin_question, y, x)) AS s FROM spread;
+CREATE TABLE by_cluster AS SELECT id % 40 AS g, margin_sum(margin_term(:'likelihood'::margin_question, y, x)) AS s FROM spread GROUP BY id % 40;
+CREATE TABLE figures AS SELECT margin_sum(margin_term(:'model'::margin_model, y, x)) AS s FROM spread;
+CREATE TABLE answers AS SELECT margin_sum(margin_term(:'risk'::margin_question, y, x)) AS s FROM spread;
+CREATE FUNCTION same(a margin_coefficient[], b margin_coefficient[]) RETURNS boolean LANGUAGE sql AS
+  'SELECT count(*) = 4 AND bool_and(abs(p.std_error - q.std_error) <= 1e-6 * q.std_error AND p.estimate = q.estimate) FROM unnest(a) WITH ORDINALITY AS p JOIN unnest(b) WITH ORDINALITY AS q USING (ordinality)';
+SELECT same(margin_inference(likely, (SELECT array_agg(s) FROM sums)), (SELECT margin_inference(likely, y, x) FROM held))
+   AND same(margin_inference(likely, (SELECT array_agg(s) FROM sums), '{"covariance": "HC1"}'), (SELECT margin_inference(likely, y, x, '{"covariance": "HC1"}') FROM held))
+   AND same(margin_inference(likely, (SELECT array_agg(s) FROM by_cluster), '{"covariance": "cluster"}'), (SELECT margin_inference(likely, y, x, 1, id % 40, '{}') FROM held)) AS errors,
+   margin_threshold(soft, (SELECT s FROM figures), '{"maximize": "f1"}') = (SELECT margin_threshold(soft, y, x, '{"maximize": "f1"}') FROM held) AS thresholds,
+   (SELECT c.lower >= (soft).dual - 1e-9 AND abs(c.upper - (soft).primal) <= 1e-9 FROM margin_certificate(margin_question(NULL, soft), (SELECT s FROM answers)) AS c) AS certificates,
+   (SELECT a.lower <= b.upper AND b.lower <= a.upper AND a.relative_gap < 0.01 FROM margin_certificate((SELECT margin_update(soft, y, x, true) FROM held WHERE id <= 20)) AS a,
+     margin_certificate((SELECT train_margin(y, x, '{"loss": "logistic", "lambda": 0.01, "tolerance": 1e-9}') FROM held WHERE id > 20)) AS b) AS updates
+  FROM models;
+SQL
+)
+report "$([ "$found" = 't|t|t|t' ] && echo yes || echo no)" 'standard errors, thresholds, certificates of sums, an update'
+[ "$found" = 't|t|t|t' ] || say "# $found"
 check_sql 'a join, a filter' "SELECT (s).rows = 10000 FROM (SELECT train_margin_from('SELECT a.y, a.x FROM spread AS a JOIN everywhere AS b USING (id) WHERE b.w = 1', '{\"loss\": \"logistic\", \"lambda\": 0.01, \"sample_rows\": 500}') AS s OFFSET 0) AS a"
 check_sql 'no row, a part in order, two tables on end' "SELECT train_margin_from('SELECT y, x FROM spread WHERE false', '{\"loss\": \"hinge\", \"lambda\": 0.01}') IS NULL AND (SELECT (s).rows = 1000 FROM (SELECT train_margin_from('SELECT y, x FROM (SELECT * FROM spread ORDER BY id LIMIT 1000) AS q', '{\"loss\": \"hinge\", \"lambda\": 0.01, \"sample_rows\": 100}') AS s OFFSET 0) AS a) AND (SELECT (s).rows = 40000 FROM (SELECT train_margin_from('SELECT y, x FROM spread UNION ALL SELECT y, x FROM everywhere', '{\"loss\": \"hinge\", \"lambda\": 0.01, \"sample_rows\": 500}') AS s OFFSET 0) AS b)"
 on coordinator -c 'CREATE ROLE reader LOGIN' -c 'GRANT SELECT ON spread TO reader'

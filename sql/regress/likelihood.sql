@@ -93,7 +93,6 @@ SELECT pg_temp.error_of(format('SELECT train_margin(%s, %s, %L) FROM d', label, 
   ('y', 'x', '{"lambda": 0, "kernel": "rbf"}'), ('i % 3', 'x', '{"lambda": 0, "loss": "logistic"}')) AS v (label, features, options);
 SELECT pg_temp.error_of('SELECT train_margin(y, x, ''{"lambda": 0, "loss": "logistic"}'') FROM d WHERE i < 4');
 SELECT pg_temp.error_of('SELECT margin_path(y, x, ''{"lambda": 0, "loss": "logistic"}'') FROM d');
-SELECT pg_temp.error_of('SELECT margin_question(NULL, logit) FROM m');
 SELECT pg_temp.error_of(format('SELECT margin_inference(%s) FROM d, m, quasi', arguments)) FROM (VALUES
   ('logit, NOT y, x'), ('logit, y, x, 2, ''{}'' ) FILTER (WHERE i < 300'), ('ols, t, x) FILTER (WHERE i < 5'), ('model, y OR i < 20, ARRAY[(i < 20)::int, x[2]]'),
   ('logit, y, x, ''{"covariance": "HC3"}'''), ('logit, y, x, ''{"covariance": "cluster"}'''), ('logit, y, x, ''{"level": 95}'''),

@@ -127,4 +127,49 @@ CREATE TABLE step_wide AS SELECT i, i % 2 = 0 AS y, format('{%s:1,%s:%s}/1000000
 SELECT abs((margin_verify(m, y, x)).primal - (margin_verify(m, margin_sum(margin_term(m, y, x)))).primal) < 1e-9 AS primal,
        (margin_verify(m, y, x)).certain = (margin_verify(m, margin_sum(margin_term(m, y, x)))).certain AS certain, margin_evaluate(m, y, x) = margin_evaluate(m, margin_sum(margin_term(m, y, x))) AS evaluate, (m).columns IS NOT NULL AS columns
   FROM step_wide, (SELECT train_margin(y, x, margin_options(lambda => 0.01)) AS m FROM step_wide WHERE i <= 300) AS t GROUP BY m;
+-- Thresholds of a sum are those of the rows, bit by bit, weighted or not.
+SELECT name, goal, margin_threshold(m, s, goal::jsonb) = of_rows AS same, margin_threshold(m, w, goal::jsonb) = of_weights AS weighted
+  FROM step_models, unnest(ARRAY['{"maximize": "f1"}', '{"precision": 0.8}', '{"costs": {"false_negative": 3}}']) AS goal,
+       LATERAL (SELECT margin_sum(margin_term(m, two, x)) AS s, margin_sum(_margin_term(m, two, x, 1 + g)) AS w, margin_threshold(m, two, x, goal::jsonb) AS of_rows,
+                       margin_threshold(m, two, x, 1 + g, goal::jsonb) AS of_weights FROM step_rows) AS r
+ WHERE name IN ('hinge', 'logistic', 'platt') ORDER BY 1, 2;
+SELECT pg_temp.error_of($$SELECT margin_threshold(m, margin_sum(margin_term(m, three, x)), '{"maximize": "f1"}') FROM step_rows, step_models WHERE name = 'three' GROUP BY m$$);
+SELECT pg_temp.error_of($$SELECT margin_threshold(m, s, '{"f1": true}') FROM step_models JOIN step_states USING (name) WHERE name = 'hinge' AND g = 0$$);
+SELECT margin_threshold(m, NULL::margin_state, '{"maximize": "f1"}') IS NULL AS none FROM step_models WHERE name = 'hinge';
+
+-- Standard errors of sums; with clusters each state is one.
+CREATE TABLE likely AS
+  SELECT 'logistic' AS name, train_margin(two, x, '{"lambda": 0, "loss": "logistic"}') AS m FROM step_rows
+  UNION ALL SELECT 'squared', train_margin(target, x, '{"lambda": 0, "loss": "squared"}') FROM step_rows
+  UNION ALL SELECT 'standardized', train_margin(target, x, '{"lambda": 0, "loss": "squared", "standardize": true}') FROM step_rows
+  UNION ALL SELECT 'poisson', train_margin(three, x, '{"lambda": 0, "loss": "poisson"}') FROM step_rows;
+CREATE TABLE likely_states AS
+  SELECT name, g, margin_sum(margin_term(margin_question(NULL, m), two, x)) AS s FROM step_rows, likely WHERE name = 'logistic' GROUP BY name, g, m
+  UNION ALL SELECT name, g, margin_sum(margin_term(margin_question(NULL, m), CASE name WHEN 'poisson' THEN three ELSE target END, x)) FROM step_rows, likely
+             WHERE name <> 'logistic' GROUP BY name, g, m;
+CREATE FUNCTION pg_temp.by_rows(name text, m margin_model, covariance text) RETURNS margin_coefficient[] LANGUAGE plpgsql AS $$
+DECLARE found margin_coefficient[];
+BEGIN
+  EXECUTE format('SELECT margin_inference($1, %I, x, 1, %s $2) FROM step_rows', CASE name WHEN 'logistic' THEN 'two' WHEN 'poisson' THEN 'three' ELSE 'target' END,
+                 CASE WHEN covariance = 'cluster' THEN 'g,' ELSE '' END) INTO found USING m, jsonb_build_object('covariance', covariance, 'level', 0.9);
+  RETURN found;
+END $$;
+SELECT likely.name, covariance, count(*) AS coefficients, bool_and(a.estimate = b.estimate) AS estimates, bool_and(abs(a.std_error - b.std_error) <= 1e-6 * b.std_error) AS errors,
+       bool_and(abs(a.lower - b.lower) <= 1e-6 * b.std_error) AS ends
+  FROM likely, unnest(ARRAY['classical', 'HC0', 'HC1', 'cluster']) AS covariance,
+       LATERAL unnest(margin_inference(m, (SELECT array_agg(s ORDER BY g) FROM likely_states AS t WHERE t.name = likely.name), jsonb_build_object('covariance', covariance, 'level', 0.9))) AS a,
+       LATERAL (SELECT * FROM unnest(pg_temp.by_rows(likely.name, m, covariance)) AS c WHERE c.feature IS NOT DISTINCT FROM a.feature) AS b
+ GROUP BY 1, 2 ORDER BY 1, 2;
+-- The question of such a model has its certificate as well.
+SELECT name, abs(c.upper - (m).primal) <= 1e-9 * (m).primal AS upper, c.lower <= (m).primal AND c.lower >= (m).dual - 1e-6 AS lower
+  FROM likely, LATERAL margin_certificate(margin_question(NULL, m), (SELECT margin_sum(s) FROM likely_states AS t WHERE t.name = likely.name)) AS c ORDER BY 1;
+SELECT margin_inference(m, '{}') IS NULL AS nothing, margin_inference(m, ARRAY[NULL, NULL]::margin_state[]) IS NULL AS no_row FROM likely WHERE name = 'squared';
+SELECT pg_temp.error_of($$SELECT margin_inference(m, ARRAY[s], '{"covariance": "cluster"}') FROM likely, (SELECT margin_sum(s) AS s FROM likely_states WHERE name = 'squared') AS t WHERE name = 'squared'$$);
+SELECT pg_temp.error_of($$SELECT margin_inference(m, ARRAY[s]) FROM likely JOIN likely_states USING (name) WHERE name = 'squared' AND g = 0$$);
+SELECT pg_temp.error_of($$SELECT margin_inference(a.m, ARRAY[s]) FROM likely AS a, likely_states AS b WHERE a.name = 'squared' AND b.name = 'poisson' AND g = 0$$);
+SELECT pg_temp.error_of($$SELECT margin_inference(m, ARRAY[ARRAY[s]]) FROM likely JOIN likely_states USING (name) WHERE name = 'squared' AND g = 0$$);
+SELECT pg_temp.error_of($$SELECT margin_inference(m, ARRAY[s], '{"covariance": "HC9"}') FROM likely JOIN likely_states USING (name) WHERE name = 'squared' AND g = 0$$);
+SELECT pg_temp.error_of($$SELECT margin_inference(a.m, ARRAY[s]) FROM step_models AS a, likely_states AS b WHERE a.name = 'hinge' AND b.name = 'poisson' AND g = 0$$);
+DROP FUNCTION pg_temp.by_rows;
+DROP TABLE likely, likely_states;
 DROP TABLE step_rows, step_models, step_states, step_wide;

@@ -122,3 +122,12 @@ SELECT margin_update(m, y, x, true, w) FROM earlier, falling;
 SELECT margin_with_curvature(m, y, x, w, '{}') FROM earlier, falling;
 SELECT margin_influence(m, y, x) FROM earlier, falling;
 SELECT margin_update(margin_from_json(jsonb_set(margin_to_json(m), '{ball,1,1}', '-1')), y, x, true, w) FROM chain, falling;
+
+-- Models by scans have a ball, too: the same changes, of rows that were never all in memory.
+SELECT loss, (u.m).status, (u.m).rows, a.lower <= b.upper AND b.lower <= a.upper AS overlap, a.relative_gap < 0.2 AS narrow,
+       (SELECT bool_and(i.lower[1] <= s[1] AND s[1] <= i.upper[1]) FROM rows, margin_score_intervals(u.m, x) AS i, margin_scores(best.m, x) AS s) AS held
+  FROM unnest(ARRAY['logistic', 'squared_hinge', 'hinge', 'smoothed_hinge']) AS loss,
+       LATERAL (SELECT train_margin_from('SELECT y, x FROM old', jsonb_build_object('loss', loss, 'lambda', 0.05, 'sample_rows', 60, 'tolerance', 1e-6)) AS m OFFSET 0) AS s,
+       LATERAL (SELECT margin_update(s.m, y, x, removed) AS m FROM changes) AS u,
+       LATERAL (SELECT train_margin(y, x, jsonb_build_object('loss', loss, 'lambda', 0.05, 'tolerance', 1e-9)) AS m FROM now) AS best,
+       margin_certificate(u.m) AS a, margin_certificate(best.m) AS b;

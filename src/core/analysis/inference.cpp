@@ -163,8 +163,7 @@ void Inference::add(const Row& given, double y, double c, std::string_view clust
 
 void Inference::flush() const {
   curvatures_.flush(1.0, hessian_, Progress());
-  if (options_.covariance == Covariance::hc0 || options_.covariance == Covariance::hc1)
-    slopes_.flush(1.0, meat_, Progress());
+  if (robust()) slopes_.flush(1.0, meat_, Progress());
 }
 
 std::vector<std::string> Inference::clusters() const {

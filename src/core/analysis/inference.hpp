@@ -52,6 +52,8 @@ class Inference {
   /// name of its cluster (empty without clusters). `memory_limit` in bytes, negative: none. Throws Error.
   void add(const Row& x, double target, double weight, std::string_view cluster, double memory_limit);
   std::int64_t rows() const { return rows_; }
+  /// Whether it sums up squares of slopes, for HC0 and HC1.
+  bool robust() const { return options_.covariance == Covariance::hc0 || options_.covariance == Covariance::hc1; }
   /// Of the sums, without those of clusters.
   double bytes() const { return 4 * SymmetricMatrix::bytes(columns_); }
 

@@ -36,7 +36,7 @@ void require_updatable(const Model& model, const Options& options, const Consume
   require_ball(product, model, options);
   if (model.dual_point == nullptr)
     refuse_model(product, "its attribute ball is NULL, which says what its rows add up to",
-                 "Train again: models of earlier versions, and those of train_margin_from on many rows, lack it.");
+                 "Train again: models of earlier versions lack it.");
   require_known_errors(model, product);
 }
 

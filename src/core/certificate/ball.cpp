@@ -67,6 +67,24 @@ std::shared_ptr<const DualPoint> stored_dual_point(const Objective& objective, D
   return std::make_shared<const DualPoint>(std::move(point));
 }
 
+std::shared_ptr<const DualPoint> stored_dual_point(const Objective& objective, const StoredSum& total_weight,
+                                                   const std::vector<OutputPoint>& outputs) {
+  const auto k = static_cast<Eigen::Index>(outputs.size());
+  DualPoint point;
+  point.total_weight = total_weight;
+  point.offset.resize(k, objective.dimensions);
+  point.intercept.resize(k);
+  std::vector<double> gaps;
+  for (Eigen::Index o = 0; o < k; ++o) {
+    const OutputPoint& own = outputs[static_cast<std::size_t>(o)];
+    point.offset.row(o) = own.offset;
+    point.intercept(o) = own.intercept;
+    point.error.push_back(own.error);
+    gaps.push_back(own.gap);
+  }
+  return stored_dual_point(objective, std::move(point), gaps);
+}
+
 Ball::Ball(const Objective& objective, const double* weights, const double* intercept, double gap,
            const DualPoint* point)
     : constant_(objective.constant_feature()) {
@@ -75,25 +93,32 @@ Ball::Ball(const Objective& objective, const double* weights, const double* inte
   centre_ = Eigen::Map<const Weights>(weights, k, d);
   scores_.resize(static_cast<std::size_t>(k));
   for (std::int32_t o = 0; o < k; ++o) intercept_.push_back(intercept != nullptr ? intercept[o] : 0.0);
-  if (point == nullptr || !(gap < infinity)) {
-    radius_ = {ball_radius(2 * gap, mu, 0)};
-    distance_ = radius_[0];
-  } else {
-    const double columns = epsilon * (static_cast<double>(k) * (d + 1.0) + 16);
-    double far = 0;
-    for (std::size_t p = 0; p < point->slack.size(); ++p) {
-      // gap/μ − ‖w − v‖²/4 = slack/μ + ‖w − v‖²/4
-      const double error = point->error[p], most = apart(*point, p, constant_) * (1 + columns) + error;
-      radius_.push_back(std::hypot(ball_radius(point->slack[p], mu, 0), most / 2) * (1 + 4 * epsilon) + error / 2);
-      far = std::hypot(far,
-                       std::min(most / 2 + radius_.back(), ball_radius(2 * point->slack[p] + mu * most * most, mu, 0)));
-    }
-    distance_ = far * (1 + columns);
-    if (point->offset.size() > 0) centre_.leftCols(point->offset.cols()) += 0.5 * point->offset;
-    for (std::int32_t o = 0; o < k; ++o) intercept_[static_cast<std::size_t>(o)] += 0.5 * point->intercept(o);
-  }
+  // Around the weights, whatever proves the gap.
+  radius_ = {ball_radius(2 * gap, mu, 0)};
+  distance_ = radius_[0];
+  if (point != nullptr && gap < infinity) take(*point, mu);
   largest_ = 0;
   for (std::int32_t o = 0; o < k; ++o) largest_ = std::max(largest_, lp_norm(centre_.row(o).data(), d, 2));
+}
+
+/// The ball of its dual weights, which need not be those of the gap: where it is the smaller one.
+void Ball::take(const DualPoint& point, double mu) {
+  const auto k = static_cast<Eigen::Index>(intercept_.size());
+  const double columns = epsilon * (static_cast<double>(centre_.size()) + static_cast<double>(k) + 16);
+  double far = 0;
+  std::vector<double> radius;
+  for (std::size_t p = 0; p < point.slack.size(); ++p) {
+    // gap/μ − ‖w − v‖²/4 = slack/μ + ‖w − v‖²/4
+    const double error = point.error[p], most = apart(point, p, constant_) * (1 + columns) + error;
+    radius.push_back(std::hypot(ball_radius(point.slack[p], mu, 0), most / 2) * (1 + 4 * epsilon) + error / 2);
+    far =
+        std::hypot(far, std::min(most / 2 + radius.back(), ball_radius(2 * point.slack[p] + mu * most * most, mu, 0)));
+  }
+  distance_ = std::min(distance_, far * (1 + columns));
+  if (!(*std::max_element(radius.begin(), radius.end()) < radius_[0])) return;
+  radius_ = std::move(radius);
+  if (point.offset.size() > 0) centre_.leftCols(point.offset.cols()) += 0.5 * point.offset;
+  for (Eigen::Index o = 0; o < k; ++o) intercept_[static_cast<std::size_t>(o)] += 0.5 * point.intercept(o);
 }
 
 /// Scores of the centre; what they may be off by rounding.

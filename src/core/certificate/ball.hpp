@@ -41,6 +41,15 @@ struct DualPoint {
 std::shared_ptr<const DualPoint> stored_dual_point(const Objective& objective, DualPoint point,
                                                    const std::vector<double>& gaps);
 
+/// What a DualPoint says of one output, of one against the rest: v less the weights, the same of the intercept, ≥ P − D(a), and
+/// ≥ how far v is from there.
+struct OutputPoint {
+  Eigen::RowVectorXd offset;
+  double intercept = 0, gap = 0, error = 0;
+};
+std::shared_ptr<const DualPoint> stored_dual_point(const Objective& objective, const StoredSum& total_weight,
+                                                   const std::vector<OutputPoint>& outputs);
+
 /// ‖(v − w, (v_b − b)/B)‖ of an output as `point` has it, or of all where they share a ball; up to a few ulps for each column.
 double apart(const DualPoint& point, std::size_t output, double constant_feature);
 
@@ -65,6 +74,7 @@ class Ball {
   double radius(std::size_t output) const { return radius_[radius_.size() == 1 ? 0 : output]; }
 
  private:
+  void take(const DualPoint& point, double mu);
   double place(const Row& x);
 
   Weights centre_;

@@ -51,6 +51,7 @@
 #include <cmath>
 
 #include "core/base/progress.hpp"
+#include "core/certificate/ball.hpp"
 #include "core/certificate/certificate.hpp"
 #include "core/certificate/check.hpp"
 #include "core/certificate/twofold_sums.hpp"
@@ -112,6 +113,9 @@ class RiskCheck final : public Check {
   Certificate certificate(const Progress& progress) const override;
   /// None with an l1_ratio of 1.
   std::shared_ptr<const DualPoint> dual_point(const Progress& progress) const override;
+  /// The same of one output, with an l1_ratio below 1, for any weights and intercept of the same problem, of which P is at most
+  /// `upper`.
+  OutputPoint output_point(std::int32_t output, const double* weights, double intercept, double upper) const;
 
   /// Before any row: all of them count as long, see (2).
   void sum_precisely() { longest_short_ = 0; }

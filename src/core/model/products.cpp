@@ -84,7 +84,7 @@ constexpr Consumer shape_product = {"margin_shape", of_ball | free_intercept, tr
 constexpr Consumer question_product = {
     "margin_question",
     plain | hard_margin | interpolation | l1_ratio | lasso | free_intercept | feature::bounds | penalty_factor |
-        feature::offset | joint_classes,
+        feature::offset | joint_classes | lambda_0,
     verify,
     {{{one_class, "margin_verify(model, features) recomputes its objective."},
       {balanced_classes, "Give them as numbers: class_weight => '{\"label\": weight, ...}'."}}}};

@@ -45,6 +45,13 @@ void require_answer(const Question& question, const Answer& answer, const Progre
   for (const auto& [name, seen] : answer.classes()) check(seen.first);
 }
 
+void require_own_answer(const Question& question, const Answer& answer, const Progress& progress) {
+  if (answer.empty() || answer.question() != hash_bytes(question.bytes(), 0))
+    throw Error(ErrorKind::invalid_value, "the margin_state is not an answer to this question",
+                "Sum up the terms of this very question.");
+  require_answer(question, answer, progress);
+}
+
 RiskCheck answered_risk(const Question& question, const Answer& answer, const Progress& progress) {
   RiskCheck check(question.objective(), question.weights.data(),
                   question.intercept ? question.intercepts.data() : nullptr, true);

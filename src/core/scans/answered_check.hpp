@@ -13,6 +13,9 @@ namespace margin {
 /// be an answer to the question, by its form or by the rows that it keeps. Without rows it may be empty.
 void require_answer(const Question& question, const Answer& answer, const Progress& progress);
 
+/// The same, and throws Error(invalid_value) for an answer to another question, or of no row.
+void require_own_answer(const Question& question, const Answer& answer, const Progress& progress);
+
 /// Of a risk: its certificate has the weights' own value and the dual value of −φ'(u). The question must outlive it.
 /// Throws Error(malformed) for an answer to another question.
 RiskCheck answered_risk(const Question& question, const Answer& answer, const Progress& progress);

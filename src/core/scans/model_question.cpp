@@ -16,8 +16,8 @@ constexpr std::int64_t most_zeros = 1 << 20;
 
 void require_plain(const Model& model, const Options& options) {
   unsigned features = features_of(model, options);
-  if (model.about_margin())
-    features &= ~unsigned{feature::standardize};  // its margins are in the units of the features
+  // Margins are in the units of the features, and nothing holds weights at lambda 0 that units would matter to.
+  if (model.about_margin() || model.likelihood()) features &= ~unsigned{feature::standardize};
   require_features(question_product, features, "this model");
   if (model.joint() && options.free_intercept() && model.classes.size() > most_flow_classes)
     throw Error(ErrorKind::unsupported,
@@ -41,7 +41,9 @@ Question model_question(const Model& model, const Options& options) {
   static_cast<Statement&>(q) = objective_of(model, options);
   q.class_names = model.classes;
   q.dimensions = model.dimensions > 0 ? model.dimensions : model.terms();
-  if (model.columns.empty() || std::int64_t{q.dimensions} * model.outputs() > most_zeros) {
+  q.curvature = q.spread = model.likelihood();
+  const bool all_columns = model.columns.empty(), few = std::int64_t{q.dimensions} * model.outputs() <= most_zeros;
+  if (all_columns || model.likelihood() || !few) {
     q.columns = model.columns;
     q.weights = model.weights;
   } else {
@@ -49,21 +51,20 @@ Question model_question(const Model& model, const Options& options) {
     for (std::int32_t j = 0; j < model.terms(); ++j) q.weights.col(model.feature(j)) = model.weights.col(j);
     if (q.offset >= 0) q.offset = model.feature(q.offset);
   }
-  q.intercepts = model.intercept.array() - q.target_center;
+  q.weights /= q.target_scale;
+  q.intercepts = (model.intercept.array() - q.target_center) / q.target_scale;
   q.seed = options.seed;
   q.bag_rows = options.sample_rows.value_or(0);
   q.bag_bytes = q.bag_rows > 0 ? kept_bytes : 0;
   return q;
 }
 
-Certificate answered_certificate(const Question& question, const Answer& answer, const Progress& progress) {
+Certificate answered_certificate(const Question& question, Answer answer, const Progress& progress) {
   if (question.kind == Question::Kind::summary)
     throw Error(ErrorKind::unsupported, "a summary asks nothing about weights",
                 "Give the question of a model: margin_question(options, model).");
-  if (answer.empty() || answer.question() != hash_bytes(question.bytes(), 0))
-    throw Error(ErrorKind::invalid_value, "the margin_state is not an answer to this question",
-                "Sum up the terms of this very question.");
-  require_answer(question, answer, progress);
+  require_own_answer(question, answer, progress);
+  if (question.likelihood()) return LikelihoodAnswer(question, answer, progress).check().certificate(progress);
   if (joint_of(question.loss.get()) != nullptr) return answered_joint(question, answer).certificate(progress);
   if (question.kind == Question::Kind::risk) return answered_risk(question, answer, progress).certificate(progress);
   const ModelVectors vectors{question.weights.data(), question.intercept ? question.intercepts.data() : nullptr,

@@ -151,6 +151,7 @@ void RiskTerms::measure_output(std::int32_t o, const Points& points, std::size_t
     }
   }
   if (q_.curvature) to.curvatures[o] = c > 0 ? c * std::max(0.0, here.second_derivative[point]) : 0.0;
+  if (q_.spread) to.curvatures[outputs_ + o] = c > 0 ? c * here.dual[point] * here.dual[point] : 0.0;
   if (!aimed) {
     if (keeps) to.keys[o] = !kept ? infinity : concordant ? -here.second_derivative[point] : distance;
     return;

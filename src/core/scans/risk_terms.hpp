@@ -27,7 +27,7 @@ class RiskTerms {
   /// One for each number.
   const std::string& reductions() const { return reductions_; }
   std::int32_t vectors() const { return outputs_ + outputs_ * rings_.groups(); }
-  std::int32_t matrices() const { return q_.curvature ? outputs_ : 0; }
+  std::int32_t matrices() const { return (q_.curvature ? outputs_ : 0) + (q_.spread ? outputs_ : 0); }
   std::int32_t bags() const { return q_.bag_rows > 0 ? blocks() : 0; }
   std::int32_t cells() const;
   /// Of these a row adds to so many at most.

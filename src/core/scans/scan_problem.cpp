@@ -83,6 +83,7 @@ ScanProblem::ScanProblem(const Options& options, const Question& asked, Answer& 
       skipped(first.skipped()),
       dimensions(first.dimensions()),
       total_weight(first.number(weight)),
+      stored_weight(first.sum(weight), static_cast<double>(first.rows()), total_weight),
       radius(first.number(longest)),
       bag_rows(asked.bag_rows),
       bag_bytes(std::min(asked.bag_bytes, most_bag_bytes)),

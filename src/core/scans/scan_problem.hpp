@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/memory_limit.hpp"
+#include "core/certificate/ball.hpp"
 #include "core/problem/problem.hpp"
 #include "core/problem/standardize.hpp"
 #include "core/scans/row_source.hpp"
@@ -69,6 +70,7 @@ class ScanProblem {
   std::int64_t rows = 0, skipped = 0;
   std::int32_t dimensions = 0;           ///< of the questions: Question::width()
   double total_weight = 0;               ///< W
+  StoredSum stored_weight;               ///< the same with what rounding took
   double radius = 0;                     ///< the largest ‖x‖, as the questions will see x
   std::vector<std::string> class_names;  ///< sorted
   std::vector<std::int64_t> class_rows;  ///< in that order
@@ -134,6 +136,7 @@ struct ScanSolution {
   Certificate certificate;  ///< from what the rows answered, and rows in memory
   Status status = Status::iteration_limit;
   std::string solver;
+  std::shared_ptr<const DualPoint> dual_point;  ///< of the weights and some dual weights; null: not known
   Weights image;  ///< Σ c a x/W of the dual weights, per output; of a risk under bounds or constraints
 };
 

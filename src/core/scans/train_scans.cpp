@@ -197,6 +197,12 @@ Model train_scans(RowSource& source, const Options& as_given, const Progress& pr
     to_user_units(problem.units, s.weights, s.intercepts);
     prices_to_user_units(problem.units, model.prices);
   }
+  // In the user's own units alone. Answers tell W rounded; the first one's sum says how much.
+  if (s.dual_point != nullptr && problem.units.deviation.empty() && problem.sample().target_scale == 1) {
+    auto point = std::make_shared<DualPoint>(*s.dual_point);
+    point->total_weight = problem.stored_weight;
+    model.dual_point = std::move(point);
+  }
   model.dimensions = asked.columns.empty() ? problem.dimensions : asked.dimensions;
   weight_bounds(given, model.dimensions, asked.columns.empty() ? nullptr : &asked.columns).settle(s.weights);
   model.columns = std::move(asked.columns);

@@ -1,8 +1,9 @@
 // margin_explain(model, features): why a row has its score; margin_reasons(model, features, k): its largest parts.
 // margin_importance(model): which columns matter. margin_shape(model [, column]): what each value of a column adds.
-// margin_plot(model, column): its curve, of a pair its cells in colours.
+// margin_plot(model, column): its curve, of a pair its cells in colours; without a column the interval against iterations.
 #include "core/report/explain.hpp"
 
+#include "core/report/charts.hpp"
 #include "core/report/shape.hpp"
 #include "pg/server/memory.hpp"
 #include "pg/values/composite.hpp"
@@ -110,8 +111,16 @@ MARGIN_FUNCTION(margin_shape) {
   return 0;
 }
 
-MARGIN_FUNCTION(margin_plot_column) {
-  const margin::Model model = read_model(PG_GETARG_DATUM(0));
-  require_weights(model, "margin_plot");
-  return text_datum(margin::svg(margin::shape_plot(model, settings_of(model), column_name(PG_GETARG_DATUM(1)))));
+/// (model, column): of no column how the interval closed.
+MARGIN_FUNCTION(margin_plot) {
+  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
+  margin::Model model = read_model(PG_GETARG_DATUM(0));
+  const margin::Options options = settings_of(model);
+  if (PG_NARGS() > 1 && !PG_ARGISNULL(1)) {
+    require_weights(model, "margin_plot");
+    return text_datum(margin::svg(margin::shape_plot(model, options, column_name(PG_GETARG_DATUM(1)))));
+  }
+  read_figures(PG_GETARG_DATUM(0), model);
+  read_history(PG_GETARG_DATUM(0), model);
+  return text_datum(margin::svg(margin::history_plot(model, options)));
 }

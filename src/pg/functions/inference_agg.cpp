@@ -1,8 +1,11 @@
-// The aggregate margin_inference: standard errors, tests and intervals of the coefficients of a model (analysis/inference.hpp).
-#include "core/analysis/inference.hpp"
+// margin_inference, the aggregate and the function of states: standard errors, tests and intervals of the coefficients of a
+// model (analysis/inference.hpp).
+#include "core/scans/model_inference.hpp"
+#include "core/scans/model_question.hpp"
 #include "pg/functions/pass_agg.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/values/composite.hpp"
+#include "pg/values/scan_values.hpp"
 
 namespace margin::pg {
 namespace {
@@ -61,6 +64,30 @@ class InferenceState final : public PassState {
   Inference inference;
 };
 
+Datum coefficients(FunctionCallInfo fcinfo, const Model& model, const Inference& inference, const Progress& progress) {
+  std::vector<Datum> rows;
+  const std::vector<Coefficient> found = inference.result(progress);
+  if (inference.exact_fit())
+    warn("the model fits every label up to rounding: no residuals are left to estimate standard errors from",
+         "Their standard errors are 0, and they have no statistic and no p-value. Is the label computed from the "
+         "features?");
+  for (const Coefficient& c : found) {
+    CompositeBuilder out(fcinfo);
+    if (c.feature >= 0) out.set_int4("feature", c.feature + 1);
+    if (c.feature >= 0 && model.encoder != nullptr) out.set_text("name", model.encoder->feature_name(c.feature));
+    out.set_float8("estimate", c.estimate);
+    out.set_float8("std_error", c.std_error);
+    if (c.std_error > 0) {
+      out.set_float8("statistic", c.statistic);
+      out.set_float8("p_value", c.p_value);
+    }
+    out.set_float8("lower", c.lower);
+    out.set_float8("upper", c.upper);
+    rows.push_back(out.finish());
+  }
+  return composite_array(rows);
+}
+
 }  // namespace
 
 extern const PassKind inference_pass;
@@ -75,26 +102,29 @@ MARGIN_FUNCTION(margin_inference_final) {
   const auto* const state = final_state<InferenceState>(fcinfo);
   if (state == nullptr || state->inference.rows() == 0) PG_RETURN_NULL();
   InterruptProgress progress;
-  std::vector<Datum> rows;
-  const std::vector<margin::Coefficient> found = state->inference.result(progress);
-  if (state->inference.exact_fit())
-    warn("the model fits every label up to rounding: no residuals are left to estimate standard errors from",
-         "Their standard errors are 0, and they have no statistic and no p-value. Is the label computed from the "
-         "features?");
-  for (const margin::Coefficient& c : found) {
-    CompositeBuilder out(fcinfo);
-    if (c.feature >= 0) out.set_int4("feature", c.feature + 1);
-    if (c.feature >= 0 && state->model->encoder != nullptr)
-      out.set_text("name", state->model->encoder->feature_name(c.feature));
-    out.set_float8("estimate", c.estimate);
-    out.set_float8("std_error", c.std_error);
-    if (c.std_error > 0) {
-      out.set_float8("statistic", c.statistic);
-      out.set_float8("p_value", c.p_value);
-    }
-    out.set_float8("lower", c.lower);
-    out.set_float8("upper", c.upper);
-    rows.push_back(out.finish());
+  return coefficients(fcinfo, *state->model, state->inference, progress);
+}
+
+/// (model, states of its question, options)
+MARGIN_FUNCTION(margin_inference_of_states) {
+  InterruptProgress progress;
+  const std::string flat = flat_model(PG_GETARG_DATUM(0));
+  const GroupModel model(flat);
+  const margin::Options settings = settings_of(*model);
+  const margin::Value::Object given = options_from(PG_GETARG_DATUM(2));
+  const auto asked = given.find("covariance");
+  const auto* const covariance = asked == given.end() ? nullptr : std::get_if<std::string>(&asked->second.data);
+  const bool clustered = covariance != nullptr && *covariance == "cluster";
+  margin::Inference inference(*model, status_of(flat), settings, margin::parse_inference(given, clustered));
+  const margin::Question question = margin::model_question(*model, settings);
+  margin::MemoryBudget(memory_limit()).require(inference.bytes(), "margin_inference");
+  std::int64_t clusters = 0;
+  for (const std::optional<Datum>& state : array_elements(PG_GETARG_DATUM(1), "states")) {
+    if (!state.has_value()) continue;  // of a part without rows
+    margin::Answer answer = margin::Answer::from_bytes(scan_bytes(*state));
+    const std::string cluster = std::to_string(clusters++);
+    margin::add_answer(inference, question, answer, clustered ? &cluster : nullptr, progress);
   }
-  return composite_array(rows);
+  if (inference.rows() == 0) PG_RETURN_NULL();
+  return coefficients(fcinfo, *model, inference, progress);
 }

@@ -1,4 +1,4 @@
-// Looking at a stored model: margin_weights, margin_rules, margin_certificate, margin_gap_at, margin_history, margin_plot, margin_summary,
+// Looking at a stored model: margin_weights, margin_rules, margin_certificate, margin_gap_at, margin_history, margin_summary,
 // margin_pmml, margin_sql.
 #include "core/report/inspect.hpp"
 
@@ -104,8 +104,8 @@ MARGIN_FUNCTION(margin_certificate) {
 MARGIN_FUNCTION(margin_certificate_of_state) {
   InterruptProgress progress;
   const margin::Question question = margin::Question::from_bytes(scan_bytes(PG_GETARG_DATUM(0)));
-  const margin::Answer answer = margin::Answer::from_bytes(scan_bytes(PG_GETARG_DATUM(1)));
-  const margin::Certificate proven = margin::answered_certificate(question, answer, progress);
+  const margin::Certificate proven =
+      margin::answered_certificate(question, margin::Answer::from_bytes(scan_bytes(PG_GETARG_DATUM(1))), progress);
   const margin::Objective objective = question.objective();
   const margin::ToldBounds bounds = margin::bounds_of(objective, proven);
   CompositeBuilder out(fcinfo);
@@ -140,14 +140,6 @@ MARGIN_FUNCTION(margin_history) {
     rows.add(row);
   }
   return 0;
-}
-
-MARGIN_FUNCTION(margin_plot) {
-  margin::Model model = read_model(PG_GETARG_DATUM(0));
-  const margin::Options options = settings_of(model);
-  read_figures(PG_GETARG_DATUM(0), model);
-  read_history(PG_GETARG_DATUM(0), model);
-  return text_datum(margin::svg(margin::history_plot(model, options)));
 }
 
 MARGIN_FUNCTION(margin_summary) {

@@ -1,4 +1,4 @@
-// The two-step form of margin_verify, margin_evaluate and their charts, for engines that push aggregates of one concrete
+// The two-step form of margin_verify, margin_evaluate, margin_threshold and the charts, for engines that push aggregates of one concrete
 // argument down to where the rows are: margin_term(model, label, features) reads a row, margin_sum adds up, and scalar
 // functions of the model and the sum say what the aggregates over rows say.
 #include "core/report/charts.hpp"
@@ -117,6 +117,18 @@ MARGIN_FUNCTION(margin_evaluate_of_state) {
   const margin::WeightedMetrics metrics = judge.figures.classification(answer);
   if (metrics.rows() == 0) PG_RETURN_NULL();
   return evaluation_datum(fcinfo, *judge.model, metrics, answer.skipped(), judge.figures.weighted());
+}
+
+/// (model, state, options)
+MARGIN_FUNCTION(margin_threshold_of_state) {
+  const margin::ThresholdGoal goal = margin::parse_threshold(options_from(PG_GETARG_DATUM(2)));
+  const margin::Answer answer = answer_of(fcinfo);
+  const Judge judge(PG_GETARG_DATUM(0), answer);
+  require_two_classes(*judge.model);
+  const std::optional<Datum> found =
+      threshold_datum(fcinfo, judge.figures.classification(answer), goal, answer.skipped());
+  if (!found.has_value()) PG_RETURN_NULL();
+  return *found;
 }
 
 MARGIN_FUNCTION(margin_roc_of_state) { return draw(fcinfo, "margin_roc", margin::roc_plot); }

@@ -74,9 +74,8 @@ ScanStatement::ScanStatement(const std::string& query, const std::string& shard_
   call_.features = c.of[features] + 1;
   call_.weight = c.of[weight] + 1;
   call_.fold = c.of[fold] + 1;
-  std::vector<Oid> arguments{question_type_, ANYOID, ANYOID};
-  if (call_.weight > 0) arguments.push_back(FLOAT8OID);
-  const Oid term = own_function(function, "margin_term", arguments);
+  call_.default_weight = call_.weight == 0;
+  const Oid term = own_function(function, "margin_term", {question_type_, ANYOID, ANYOID, FLOAT8OID});
   call_.term = term;
   call_.aggregate = own_function(function, "margin_sum", {backend([=] { return get_func_rettype(term); })});
   call_.constant_type = question_type_;
@@ -104,6 +103,7 @@ ScanCall ScanStatement::judging_call(const std::vector<Datum>& models, const std
   if (c.weight > 0) arguments.push_back(FLOAT8OID);
   c.term = own_function(function_, c.weight > 0 ? "_margin_term" : "margin_term", arguments);
   c.constant_type = model_type_;
+  c.default_weight = false;
   c.encode = InvalidOid;
   c.columns = nullptr;
   return c;
@@ -173,6 +173,7 @@ ScanCall ScanStatement::encoder_call(const std::vector<Datum>& options) const {
   c.aggregate = own_function(function_, "_margin_encoder", arguments);
   c.term = InvalidOid;
   c.constant_type = JSONBOID;
+  c.default_weight = false;
   return c;
 }
 

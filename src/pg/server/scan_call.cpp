@@ -139,6 +139,8 @@ List* targets_of(Query* query, const ScanCall& call) {
     auto* weight = reinterpret_cast<Node*>(column_of(query, call.weight));
     row = lappend(row, coerce_to_target_type(nullptr, weight, exprType(weight), FLOAT8OID, -1, COERCION_IMPLICIT,
                                              COERCE_IMPLICIT_CAST, -1));
+  } else if (call.default_weight) {
+    row = lappend(row, makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(1), false, FLOAT8PASSBYVAL));
   }
   List* targets = NIL;
   for (int i = 0; i < call.constant_count; ++i) {

@@ -40,8 +40,9 @@ struct ScanCall {
   Datum names;                        // jsonb, for `columns`
   const char* const* columns;         // of the row of features, in place of it; null: the row itself
   int column_count;
-  bool label_first;  // of a profile: the label is its first column
-  bool complete;     // of a profile: of rows without NULL; with a NULL as label none is taken
+  bool default_weight;  // rows without a weight have the argument 1
+  bool label_first;     // of a profile: the label is its first column
+  bool complete;        // of a profile: of rows without NULL; with a NULL as label none is taken
   Oid*
       fetched;  // set to a foreign table whose rows come here, rather than what its server makes of them; null: nobody asks
 };

@@ -28,6 +28,10 @@ struct Texts {
 };
 Texts text_elements(Datum array);
 
+/// The elements of a one-dimensional array of a type that is passed by reference, a NULL as nothing; `what` they are, for
+/// messages. Throws Error(malformed) for more dimensions.
+std::vector<std::optional<Datum>> array_elements(Datum array, const char* what);
+
 /// An attribute of a composite type that is not dropped.
 struct Attribute {
   std::string name;

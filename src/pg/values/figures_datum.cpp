@@ -76,4 +76,31 @@ void require_classes(const Model& model, const char* function) {
               "margin_evaluate gives the errors of a regression.");
 }
 
+void require_two_classes(const Model& model) {
+  if (model.classes.size() == 2) return;
+  throw Error(ErrorKind::unsupported, "a threshold is for a model of two classes, this one " +
+                                          (model.regression() ? std::string("is a regression")
+                                                              : "has " + std::to_string(model.classes.size())));
+}
+
+std::optional<Datum> threshold_datum(FunctionCallInfo fcinfo, const WeightedMetrics& metrics, const ThresholdGoal& goal,
+                                     std::int64_t skipped) {
+  if (metrics.rows() == 0) return std::nullopt;
+  const std::optional<OperatingPoint> best = choose_threshold(metrics, goal);
+  if (!best.has_value()) return std::nullopt;
+  CompositeBuilder out(fcinfo);
+  out.set_int8("rows", metrics.rows());
+  out.set_int8("skipped", skipped);
+  out.set_float8("threshold", best->threshold);
+  out.set_float8("precision", best->precision());
+  out.set_float8("recall", best->recall());
+  out.set_float8("f1", best->f1());
+  out.set_float8("accuracy", best->accuracy());
+  out.set_float8("mcc", best->mcc());
+  if (goal.kind == ThresholdGoal::Kind::costs) out.set_float8("cost", mean_cost(*best, goal));
+  const double counts[] = {best->true_negatives, best->false_positives, best->false_negatives, best->true_positives};
+  out.set("confusion", FLOAT8ARRAYOID, float8_matrix(counts, 2, 2));
+  return out.finish();
+}
+
 }  // namespace margin::pg

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/metrics/metrics.hpp"
+#include "core/metrics/threshold.hpp"
 #include "core/model/verification.hpp"
 #include "core/report/plot.hpp"
 #include "pg/server/boundary.hpp"
@@ -17,6 +18,13 @@ Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const Counti
                        std::int64_t skipped, bool weighted);
 Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const RegressionMetrics& metrics,
                        std::int64_t skipped);
+
+/// Throws Error(unsupported) unless the model has two classes.
+void require_two_classes(const Model& model);
+/// The margin_operating_point that the running function returns: the threshold of such rows that serves the goal best; nothing
+/// without rows, or where none does.
+std::optional<Datum> threshold_datum(FunctionCallInfo fcinfo, const WeightedMetrics& metrics, const ThresholdGoal& goal,
+                                     std::int64_t skipped);
 
 /// A chart of metrics (report/charts.hpp).
 using Chart = Plot (*)(const WeightedMetrics&, const std::vector<std::string>&);

@@ -18,33 +18,6 @@ Oid sparse_array_type(const std::vector<Attribute>& attributes) {
   return InvalidOid;
 }
 
-/// The elements of a one-dimensional array of a type that is passed by reference; a NULL is nothing.
-std::vector<std::optional<Datum>> elements(Datum datum) {
-  struct Parts {
-    int count, dimensions;
-    Datum* values;
-    bool* nulls;
-  };
-  const Parts parts = backend([=] {
-    Parts p{};
-    ArrayType* array = DatumGetArrayTypeP(datum);
-    p.dimensions = ARR_NDIM(array);
-    int16 length = 0;
-    bool by_value = false;
-    char alignment = 0;
-    get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &alignment);
-    deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, alignment, &p.values, &p.nulls, &p.count);
-    return p;
-  });
-  if (parts.dimensions > 1)
-    throw Error(ErrorKind::malformed,
-                "an array of sparse vectors must have one dimension, not " + std::to_string(parts.dimensions));
-  std::vector<std::optional<Datum>> out;
-  for (int k = 0; k < parts.count; ++k)
-    out.push_back(parts.nulls[k] ? std::nullopt : std::optional<Datum>(parts.values[k]));
-  return out;
-}
-
 Datum array_of(const std::vector<Datum>& values, Oid type) {
   Datum* at = const_cast<Datum*>(values.data());
   const int n = static_cast<int>(values.size());
@@ -129,7 +102,7 @@ std::unique_ptr<const Basis> read_dense(const CompositeReader& reader, const std
 std::unique_ptr<const Basis> read_sparse(const CompositeReader& reader, const std::string& name, Datum array,
                                          std::int32_t terms, std::optional<std::int64_t> dimensions) {
   if (!dimensions.has_value() || *dimensions < 1) reader.refuse("dimensions", "must be 1 or more");
-  const auto vectors = elements(array);
+  const auto vectors = array_elements(array, "sparse vectors");
   require_count(reader, "sparse_support_vectors", vectors.size(), terms);
   const auto d = static_cast<std::int32_t>(*dimensions);
   std::vector<FeatureRow> views;
@@ -220,7 +193,7 @@ void set_kernel(CompositeBuilder& out, const Basis* basis) {
 
 std::vector<std::string> sparse_texts(Datum array) {
   std::vector<std::string> out;
-  for (const auto& vector : elements(array)) {
+  for (const auto& vector : array_elements(array, "sparse vectors")) {
     if (!vector.has_value()) throw Error(ErrorKind::null_value, "a support vector is NULL");
     out.push_back(print_sparse(sparse_from(*vector)));
   }

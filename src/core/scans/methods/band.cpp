@@ -172,6 +172,7 @@ ScanSolution BandScans::result(Status status, double lower, double upper) const 
   s.intercepts = Eigen::VectorXd::Zero(p_.outputs());
   s.image = Weights(p_.outputs(), p_.dimensions);
   s.certificate = outputs_[0]->best->check.certificate(run_.progress());
+  std::vector<OutputPoint> points;
   for (std::size_t o = 0; o < outputs_.size(); ++o) {
     const auto at = static_cast<Eigen::Index>(o);
     const Question& q = outputs_[o]->best->question;
@@ -179,8 +180,13 @@ ScanSolution BandScans::result(Status status, double lower, double upper) const 
     s.intercepts(at) = q.intercepts(at);
     const RiskCheck* const proof = outputs_[o]->proof.get();
     if (proof != nullptr) s.certificate.support = proof->support();
-    s.image.row(at) = (proof != nullptr ? *proof : outputs_[o]->best->check).image(static_cast<std::int32_t>(o));
+    const RiskCheck& check = proof != nullptr ? *proof : outputs_[o]->best->check;
+    const auto output = static_cast<std::int32_t>(o);
+    s.image.row(at) = check.image(output);
+    points.push_back(check.output_point(output, q.weights.row(at).data(), q.intercepts(at), outputs_[o]->primal));
   }
+  if (!p_.sample().one_class())
+    s.dual_point = stored_dual_point(outputs_[0]->best->question.objective(), p_.stored_weight, points);
   s.certificate.lower = lower;
   s.certificate.upper = upper;
   set_minimum_gap(s.certificate);

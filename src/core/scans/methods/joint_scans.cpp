@@ -135,6 +135,7 @@ ScanSolution JointScans::solve() {
   }
   s.weights = best_->question.weights;
   s.intercepts = best_->question.intercepts;
+  s.dual_point = best_->check.dual_point(run_.progress());
   s.certificate.lower = lower;
   set_minimum_gap(s.certificate);
   return s;

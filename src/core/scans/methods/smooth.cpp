@@ -109,15 +109,20 @@ ScanSolution SmoothScans::solve(Answer& first, int in_vain) {
   best.solver = "newton";
   double lower = 0, upper = infinity, gap = infinity, last = infinity;
   int idle = 0;
+  std::vector<OutputPoint> points(outputs_.size());  // of the best weights
   for (;;) {
     const bool known = outputs_[0]->has_matrix(), constant = p_.loss()->quadratic();
     const Question q = question(!known || (!constant && gap > settled * std::fabs(upper)));
     Answer answer = run_.ask(q);
     const RiskCheck check = answered_risk(q, answer, run_.progress());
     upper = 0;
-    for (std::size_t o = 0; o < outputs_.size(); ++o) {
-      outputs_[o]->take(q, answer, check.primal(static_cast<std::int32_t>(o)), run_.progress());
-      upper += outputs_[o]->primal;
+    for (std::int32_t o = 0; o < p_.outputs(); ++o) {
+      SmoothModel& output = *outputs_[static_cast<std::size_t>(o)];
+      const double primal = check.primal(o);
+      output.take(q, answer, primal, run_.progress());
+      upper += output.primal;
+      if (p_.sample().l1_ratio < 1 && output.primal == primal)
+        points[static_cast<std::size_t>(o)] = check.output_point(o, q.weights.row(o).data(), q.intercepts(o), primal);
     }
     const Certificate c = check.certificate(run_.progress());
     if (best.weights.size() == 0 || c.upper < best.certificate.upper) best.certificate = c;
@@ -148,7 +153,9 @@ ScanSolution SmoothScans::solve(Answer& first, int in_vain) {
     best.image.row(at) = outputs_[o]->image();
     if (constant_ != 0) best.intercepts(at) = w.back() * constant_;
   }
-  best.intercepts = p_.question(best.weights, best.intercepts).intercepts;
+  const Question asked = p_.question(best.weights, best.intercepts);
+  best.intercepts = asked.intercepts;
+  if (p_.sample().l1_ratio < 1) best.dual_point = stored_dual_point(asked.objective(), p_.stored_weight, points);
   best.certificate.upper = upper;
   best.certificate.lower = lower;
   set_minimum_gap(best.certificate);

@@ -208,6 +208,7 @@ ScanSolution WideScans::solve() {
       best.weights = q.weights;
       best.intercepts = q.intercepts;
       best.certificate = c;
+      best.dual_point = check.dual_point(run_.progress());
     }
     lower = std::max(lower, std::min(c.lower, upper));
     run_.record(lower, upper);

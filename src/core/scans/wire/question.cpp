@@ -11,7 +11,7 @@ namespace margin {
 
 namespace {
 
-constexpr std::uint32_t question_magic = 0x3851544dU;  // "MTQ8"
+constexpr std::uint32_t question_magic = 0x3951544dU;  // "MTQ9"
 constexpr std::size_t most_steps = 64, most_edges = 16384, most_groups = 4096, most_rings = 64, most_constraints = 1000;
 
 /// Calls archive(part) for every part but the statement and the strings of `class_names`.
@@ -25,6 +25,7 @@ void exchange(Archive& archive, Q& q) {
   archive(q.columns);
   archive(q.steps);
   archive(q.curvature);
+  archive(q.spread);
   archive(q.sums);
   archive(q.search);
   archive(q.group_features);
@@ -118,6 +119,8 @@ void require_sound(const Question& q, const ByteReader& in) {
              "scales of other columns");
   for (const double v : q.column_scale) in.require(v > 0 && std::isfinite(v), "a bad scale of a column");
   for (const double v : q.column_center) in.require(std::isfinite(v), "a bad centre of a column");
+  in.require(!q.spread || (q.kind == Question::Kind::risk && q.curvature && q.likelihood()),
+             "a spread of slopes that is none of a likelihood");
   in.require(q.steps.size() <= most_steps, "too many steps");
   for (const double v : q.steps) in.require(std::isfinite(v), "a bad step");
   in.require(q.search.empty() || (q.search.size() == 3 && std::isfinite(q.search[0]) && std::isfinite(q.search[2]) &&

@@ -48,6 +48,7 @@ struct Question : Statement {
   std::vector<double> steps;
   std::vector<double> rings;   ///< of a piecewise linear loss: edges of each output (scans/rings.hpp); empty: none
   bool curvature = false;      ///< Σ c φ'' (x, B)(x, B)ᵀ of each output; of a summary Σ c (x, B)(x, B)ᵀ
+  bool spread = false;         ///< of a likelihood, behind its curvature: Σ c φ'² (x, B)(x, B)ᵀ
   bool sums = false;           ///< of a summary: Σ c x, Σ c y x
   std::vector<double> search;  ///< of a summary of targets: from, guess, to (scans/target_search.hpp); empty: none
 
