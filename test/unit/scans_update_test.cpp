@@ -22,6 +22,18 @@ using testing::ThreeParts;
 
 bool classifies(const std::string& loss) { return make_loss(loss, Options())->classification(); }
 
+/// The stored weight of all rows is theirs, which no double need be.
+void expect_weight(const Model& m, const Table& t) {
+  ASSERT_NE(m.dual_point, nullptr);
+  const StoredSum& weight = m.dual_point->total_weight;
+  EXPECT_TRUE(weight.known());
+  ExactSum left;
+  for (const double w : t.weight) left.add(w);
+  left.add(-weight.value());
+  left.add(-weight.rest());
+  EXPECT_LE(std::fabs(left.value()), weight.error());
+}
+
 class ScannedModel : public ::testing::TestWithParam<std::string> {
  protected:
   Table rows(std::uint64_t seed, int n, int d, int classes) const {
@@ -57,14 +69,7 @@ TEST_P(ScannedModel, KnowsWhereItsOptimumIs) {
       Options options = soft(GetParam(), 0.02, tolerance);
       options.sample_rows = 150;
       const Model found = scanned(data, options), optimum = best(data, options);
-      ASSERT_NE(found.dual_point, nullptr);
-      const StoredSum& weight = found.dual_point->total_weight;
-      EXPECT_TRUE(weight.known());
-      ExactSum left;
-      for (const double w : t.weight) left.add(w);
-      left.add(-weight.value());
-      left.add(-weight.rest());
-      EXPECT_LE(std::fabs(left.value()), weight.error()) << "no more than a double";
+      expect_weight(found, t);
       Model bare = found;
       bare.dual_point = nullptr;
       ScoreIntervals intervals(found, options), wider(bare, options);
@@ -141,6 +146,20 @@ TEST(ScannedModel, HasNoBallInOtherUnits) {
   options.l1_ratio = 1;
   options.intercept_form = InterceptForm::by_default;
   EXPECT_EQ(train_scans(source, options, {}).dual_point, nullptr);
+}
+
+TEST(ScannedModel, KnowsTheWeightOfAllRows) {
+  Random random(4);
+  for (const char* loss : {"logistic", "hinge"}) {
+    Table t = sample(6, 900, 5, true, 3);
+    for (std::size_t i = 0; i < t.x.size(); ++i) t.weight.push_back(0.1 + random.uniform());
+    const Dataset data = store(t, true, Storage::doubles, 3);
+    Options options = soft(loss, 0.02, 1e-3);
+    options.sample_rows = 150;
+    options.multiclass = Multiclass::joint;
+    ThreeParts source(data);
+    expect_weight(train_scans(source, options, {}), t);
+  }
 }
 
 }  // namespace
