@@ -63,6 +63,7 @@ RowTerms::RowTerms(Question question)
   form.constant = q_.intercept_column();
   form.bag_rows = q_.bag_rows;
   form.bag_bytes = q_.bag_bytes;
+  form.bag_small = q_.bag_small;
   form.parts = q_.parts;
   numbers_.resize(reductions_.size());
   coefficients_.resize(std::max(outputs_, static_cast<std::size_t>(form.vectors)));

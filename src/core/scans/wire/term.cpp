@@ -33,7 +33,7 @@ struct TermHead {
   std::uint64_t question;
   std::int32_t numbers, vectors, matrices, form_dimensions, bags, form_cells, form_sketches, coefficients, cells,
       points;
-  std::int32_t count, dimensions, label_size, label_class, parts, unused;
+  std::int32_t count, dimensions, label_size, label_class, parts, bag_small;
   double constant;
   std::int64_t bag_rows, bag_bytes;
   double label_key, lower, upper, weight;
@@ -85,6 +85,7 @@ TermHead head_of(const Term& t) {
   h.bag_rows = t.form.bag_rows;
   h.bag_bytes = t.form.bag_bytes;
   h.parts = t.form.parts;
+  h.bag_small = t.form.bag_small;
   h.label_key = t.label_key;
   h.lower = t.lower;
   h.upper = t.upper;
@@ -110,6 +111,7 @@ Term term_of(const TermHead& h, const char* bytes) {
   t.form.bag_rows = h.bag_rows;
   t.form.bag_bytes = h.bag_bytes;
   t.form.parts = h.parts;
+  t.form.bag_small = h.bag_small;
   t.form.labels = (h.flags & labels) != 0;
   t.form.columns = (h.flags & columns) != 0;
   t.skipped = (h.flags & skipped) != 0;
@@ -145,7 +147,8 @@ void require(bool sound, const char* problem) {
 
 void require_sound(const Term& t) {
   require(t.form.vectors >= 0 && t.form.bags >= 0 && t.form.bag_rows >= 0 && t.form.bag_bytes >= 0 &&
-              t.form.parts >= 1 && t.form.parts <= most_parts && t.form.dimensions >= 0 && t.form.cells >= 0,
+              t.form.bag_small >= 0 && t.form.parts >= 1 && t.form.parts <= most_parts && t.form.dimensions >= 0 &&
+              t.form.cells >= 0,
           "a size is negative");
   require(static_cast<std::size_t>(t.form.vectors) <= most_vectors * (t.form.reductions.size() + 8), "too many sums");
   require(t.form.sketches >= 0 && t.form.sketches <= most_sketches, "a bad number of sketches");
@@ -228,7 +231,6 @@ Term read_term(std::string_view bytes) {
   TermHead h;
   std::memcpy(&h, bytes.data(), sizeof h);
   require(h.magic == term_magic, "bad magic number");
-  require(h.unused == 0, "an unused number is not 0");
   require((h.flags & ~static_cast<std::uint32_t>(all)) == 0, "unknown flags");
   for (const std::int32_t n : {h.numbers, h.matrices, h.bags, h.coefficients, h.cells, h.points, h.count, h.label_size})
     require(n >= 0 && static_cast<std::size_t>(n) <= bytes.size(), "a count is larger than what follows");

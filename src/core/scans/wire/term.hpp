@@ -23,6 +23,7 @@ struct AnswerForm {
   std::int32_t bags = 0;        ///< rows are kept in so many bags
   std::int64_t bag_rows = 0;    ///< of each, at most
   std::int64_t bag_bytes = 0;   ///< of all rows of one bag, at most
+  std::int32_t bag_small = 0;   ///< and of rows with small keys (bag.hpp) up to so many
   std::int32_t parts = 1;       ///< answers of other servers that meet: each of them keeps but its share
   bool labels = false;          ///< classes are counted, and some rows of each are kept
   bool columns = false;         ///< the features that any row has are told
@@ -36,6 +37,7 @@ struct AnswerForm {
   }
   std::int64_t share_of_rows() const { return share_of(bag_rows, 64); }
   std::int64_t share_of_bytes() const { return share_of(bag_bytes, 1 << 16); }
+  std::int64_t share_of_small() const { return share_of(bag_small, 0); }
 };
 inline constexpr std::int32_t most_parts = 1 << 20;
 inline constexpr std::int32_t most_sketches = 64;
