@@ -173,7 +173,7 @@ void Answer::add(const Term& t, const Progress& progress) {
     return;
   }
   reach_dimensions(t.x, progress);
-  if (form_.columns) {
+  if (form_.columns && !features_.all()) {
     features_.add(t.x);
     if (features_.bytes() > most_bytes / 4) require_room(dimensions_);
   }

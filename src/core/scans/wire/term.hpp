@@ -77,10 +77,19 @@ std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed);
 /// The bytes of a term, and the term in bytes, which must outlive it and begin at a multiple of 8. Throws
 /// Error(malformed).
 std::string term_bytes(const Term& term);
-std::size_t term_size(const Term& term);
-void write_term(const Term& term, char* to);
+/// The same where it is written to: `to` begins at a multiple of 8 as well.
+class TermWriter {
+ public:
+  explicit TermWriter(const Term& term);
+  std::size_t size() const { return end_; }
+  void write(char* to) const;
+
+ private:
+  const Term& term_;
+  std::size_t values_, indices_, end_;  // where parts of it lie
+};
 Term read_term(std::string_view bytes);
-/// The same of bytes that write_term() wrote in this process or that were checked: nothing is checked again.
+/// The same of bytes that TermWriter wrote in this process or that were checked: nothing is checked again.
 Term read_trusted_term(const char* bytes);
 
 }  // namespace margin
