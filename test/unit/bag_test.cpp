@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
+#include "core/base/error.hpp"
 #include "core/base/random.hpp"
 #include "core/scans/wire/term.hpp"
 
@@ -35,14 +37,16 @@ Kept kept(Bag& bag) {
 }
 
 /// By sorting all of them.
-Kept expected(const std::vector<Given>& rows, std::int64_t most_rows, std::int64_t most_bytes, bool& complete) {
+Kept expected(const std::vector<Given>& rows, std::int64_t most_rows, std::int64_t most_bytes, std::int64_t most_small,
+              bool& complete) {
   Bag all(static_cast<std::int64_t>(rows.size()), 1 << 30);
   for (const Given& row : rows) add(all, row);
   Kept sorted = kept(all), first;
   std::int64_t bytes = 0;
   for (auto& row : sorted) {
     bytes += static_cast<std::int64_t>(row.second.size());
-    if (static_cast<std::int64_t>(first.size()) == most_rows || bytes > most_bytes) break;
+    const auto count = static_cast<std::int64_t>(first.size());
+    if ((count >= most_rows && (count >= most_small || row.first >= Bag::small_key)) || bytes > most_bytes) break;
     first.push_back(std::move(row));
   }
   complete = first.size() == sorted.size();
@@ -55,14 +59,16 @@ TEST(Bag, KeepsTheLongestBeginningThatFits) {
     std::vector<Given> rows(random.next() % 400);
     for (Given& row : rows) {
       row.key = static_cast<double>(random.next() % 50);  // with ties
+      if (round % 2 == 0) row.key *= Bag::small_key / 25;
       row.x.assign(random.next() % 7, static_cast<double>(random.next() % 3));
       row.label.assign(random.next() % 5, 'a');
     }
     const auto most_rows = static_cast<std::int64_t>(random.next() % 60);
     const auto most_bytes = static_cast<std::int64_t>(random.next() % 3 == 0 ? random.next() % 4000 : 1 << 20);
+    const auto most_small = static_cast<std::int64_t>(random.next() % 3 == 0 ? 0 : random.next() % 200);
     bool complete;
-    const Kept wanted = expected(rows, most_rows, most_bytes, complete);
-    Bag whole(most_rows, most_bytes), parts[3] = {whole, whole, whole}, merged = whole, back;
+    const Kept wanted = expected(rows, most_rows, most_bytes, most_small, complete);
+    Bag whole(most_rows, most_bytes, most_small), parts[3] = {whole, whole, whole}, merged = whole, back;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       add(whole, rows[i]);
       add(parts[i * i % 3], rows[rows.size() - 1 - i]);
@@ -80,6 +86,33 @@ TEST(Bag, KeepsTheLongestBeginningThatFits) {
       EXPECT_EQ(bag->bytes(), bytes) << round;
     }
   }
+}
+
+// Bytes of somebody's: more rows than most_rows are to have small keys, all of them.
+TEST(Bag, RefusesMoreRowsThanItMayHold) {
+  Bag grown(2, 1 << 20, 8);
+  for (int k = 0; k < 5; ++k) add(grown, {1e-3 * k, {1.0, 2.0}, "a"});
+  ASSERT_EQ(grown.rows(), 5);
+  ByteWriter out;
+  grown.write(out);
+  const std::string sound = std::move(out.bytes());
+  const auto reads = [](const std::string& bytes) {
+    ByteReader in(bytes, "bag");
+    Bag back;
+    back.read(in);
+    return back.rows();
+  };
+  EXPECT_EQ(reads(sound), 5);
+  std::string bytes = sound;
+  const double last = 4e-3, large = Bag::small_key;
+  const std::size_t at = bytes.find(std::string(reinterpret_cast<const char*>(&last), sizeof last));
+  ASSERT_NE(at, std::string::npos);
+  std::memcpy(bytes.data() + at, &large, sizeof large);
+  EXPECT_THROW(reads(bytes), Error);
+  bytes = sound;
+  const std::int64_t few = 4;
+  std::memcpy(bytes.data() + 16, &few, sizeof few);  // most_small
+  EXPECT_THROW(reads(bytes), Error);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "core/simd/add_rows.hpp"
 #include "core/simd/carried_sums.hpp"
 #include "core/simd/cut_sums.hpp"
+#include "core/simd/keyed_bits.hpp"
 #include "core/simd/logistic_points.hpp"
 #include "core/simd/loops.hpp"
 #include "core/simd/plain_dot.hpp"
@@ -429,6 +431,31 @@ TEST_P(KernelSet, sums_that_carry_their_errors_have_the_bits_of_one) {
     }
     EXPECT_EQ(sum[n], 0) << "beyond the end";
   }
+}
+
+template <class T>
+void compare_keyed(void (*loop)(const T*, std::size_t, std::uint64_t, std::uint64_t*), Random& random) {
+  ASSERT_NE(loop, nullptr);
+  for (std::size_t n = 0; n <= longest; ++n) {
+    std::vector<T> x(n);
+    std::vector<std::uint64_t> out(n + 8);
+    for (T& v : x) v = random.below(4) == 0 ? static_cast<T>(-0.0) : static_cast<T>(gaussian(random));
+    if (n > 2) x[2] = std::numeric_limits<T>::denorm_min();
+    const std::uint64_t first = random.next();
+    loop(x.data(), n, first, out.data());
+    for (std::size_t k = 0; k < n; ++k) {
+      const double v = static_cast<double>(x[k]) + 0.0;
+      std::uint64_t bits;
+      std::memcpy(&bits, &v, sizeof bits);
+      EXPECT_EQ(out[k], bits + mixed_key(first + k * key_step)) << n << " " << k;
+    }
+  }
+}
+
+TEST_P(KernelSet, bits_with_keys) {
+  Random random(20);
+  compare_keyed<float>(keyed_bits_of(k()).of_floats, random);
+  compare_keyed<double>(keyed_bits_of(k()).of_doubles, random);
 }
 
 // To the few ulps that certificates allow for, of scores of any size, and with the same bits whatever stands beside them.

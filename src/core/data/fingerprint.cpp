@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/simd/keyed_bits.hpp"
+
 namespace margin {
 
 namespace {
 
-constexpr std::uint64_t key_step = 0x9e3779b97f4a7c15U;
-
-/// The keys of the two features of a pair: multiples of one odd number, whose upper half changes the lower one.
+/// The keys of the two features of a pair.
 struct Keys {
   explicit Keys(std::uint64_t pair) : at((2 * pair + 1) * key_step) {}
-  std::uint64_t first() const { return at ^ (at >> 29); }
-  std::uint64_t second() const { return (at + key_step) ^ ((at + key_step) >> 29); }
+  std::uint64_t first() const { return mixed_key(at); }
+  std::uint64_t second() const { return mixed_key(at + key_step); }
   void next() { at += 2 * key_step; }
   std::uint64_t at;
 };
@@ -47,19 +47,63 @@ struct Product {
   std::uint64_t low, high;
 };
 
-/// Two neighbouring features at once; both 0 add nothing, so that sparse rows have the sums of dense ones.
+/// Σ a · b
+class WideSum {
+ public:
+#ifdef __SIZEOF_INT128__
+  __extension__ using Wide = unsigned __int128;
+  void add(std::uint64_t a, std::uint64_t b) { sum_ += static_cast<Wide>(a) * b; }
+  Fingerprint value() const { return {static_cast<std::uint64_t>(sum_), static_cast<std::uint64_t>(sum_ >> 64)}; }
+
+ private:
+  Wide sum_ = 0;
+#else
+  void add(std::uint64_t a, std::uint64_t b) {
+    const Product p(a, b);
+    sum_ += {p.low, p.high};
+  }
+  Fingerprint value() const { return sum_; }
+
+ private:
+  Fingerprint sum_;
+#endif
+};
+
+/// Two neighbouring features at once; both 0 add nothing, so that sparse rows
+/// have the sums of dense ones.
 void add_pair(Fingerprint& sum, const Keys& keys, std::uint64_t first, std::uint64_t second) {
   const std::uint64_t any = (first | second) != 0 ? ~std::uint64_t{0} : 0;
   const Product p((first + keys.first()) & any, second + keys.second());
   sum += {p.low, p.high};
 }
 
+/// Whether two neighbouring numbers are both 0, or −0.
+bool both_zero(const float* x) {
+  std::uint64_t bits;
+  std::memcpy(&bits, x, sizeof bits);
+  return (bits & 0x7fffffff7fffffffU) == 0;
+}
+bool both_zero(const double* x) { return x[0] == 0 && x[1] == 0; }
+
+/// As add_pair() of all neighbours.
 template <class T>
-void add_dense(Fingerprint& sum, const T* values, std::uint64_t count) {
-  Keys keys(0);
-  for (std::uint64_t k = 0; k + 1 < count; k += 2, keys.next())
-    add_pair(sum, keys, bits_of(values[k]), bits_of(values[k + 1]));
-  if (count % 2 != 0) add_pair(sum, keys, bits_of(values[count - 1]), 0);
+void add_dense(Fingerprint& sum, const T* values, std::size_t count) {
+  constexpr std::size_t at_once = 64;
+  std::uint64_t keyed[at_once + 8];
+  WideSum own;
+  std::uint64_t place = 1;
+  for (std::size_t n; count > 0; values += n, count -= n, place += n) {
+    n = std::min(count, at_once);
+    if constexpr (sizeof(T) == 4)
+      keyed_bits().of_floats(values, n, place * key_step, keyed);
+    else
+      keyed_bits().of_doubles(values, n, place * key_step, keyed);
+    for (std::size_t k = 0; k + 1 < n; k += 2) {
+      own.add(both_zero(values + k) ? 0 : keyed[k], keyed[k + 1]);
+    }
+    if (n % 2 != 0) add_pair(sum, Keys((place + n - 2) / 2), bits_of(values[n - 1]), 0);
+  }
+  sum += own.value();
 }
 
 template <class T>
@@ -88,7 +132,7 @@ void mix(Fingerprint& h) {
 
 Fingerprint fingerprint_of(const Row& x, std::string_view label, double lower, double upper, double weight) {
   Fingerprint h;
-  const auto count = static_cast<std::uint64_t>(x.count);
+  const auto count = static_cast<std::size_t>(x.count);
   if (x.indices != nullptr)
     x.wide ? add_sparse(h, x.doubles(), x.indices, x.count) : add_sparse(h, x.floats(), x.indices, x.count);
   else

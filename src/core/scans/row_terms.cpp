@@ -63,6 +63,7 @@ RowTerms::RowTerms(Question question)
   form.constant = q_.intercept_column();
   form.bag_rows = q_.bag_rows;
   form.bag_bytes = q_.bag_bytes;
+  form.bag_small = q_.bag_small;
   form.parts = q_.parts;
   numbers_.resize(reductions_.size());
   coefficients_.resize(std::max(outputs_, static_cast<std::size_t>(form.vectors)));
@@ -145,11 +146,13 @@ FeatureRow RowTerms::placed(const FeatureRow& x) {
 }
 
 const Term& RowTerms::term(const FeatureRow& x, const RowLabel& label, std::int32_t label_class, double weight) {
-  require_finite(x, "WHERE");
+  const double square = squared_norm(x);
+  if (!std::isfinite(square)) require_finite(x, "WHERE");  // the sum of the squares tells of each of them
   fit(x);
   term_.sparse_input = x.indices != nullptr;
   const FeatureRow own = placed(x);
   term_.x = units_.empty() ? own : units_.row(own, values_);
+  length_ = term_.x.values == x.values && term_.x.count == x.count ? norm(x, square) : norm(term_.x);
   term_.label = q_.kind == Question::Kind::summary ? label.name : std::string_view{};
   term_.label_key = q_.kind == Question::Kind::summary ? label.key : 0;
   term_.label_number = q_.kind == Question::Kind::summary && label.number;
@@ -197,7 +200,7 @@ void RowTerms::summary(double weight) {
   numbers_[0] = weight;
   numbers_[1] = weight * y;
   numbers_[2] = weight * y * y;
-  numbers_[3] = norm(term_.x);
+  numbers_[3] = length_;
   numbers_[4] = weight;
   numbers_[5] = size;
   if (!std::isfinite(numbers_[3]))
@@ -237,10 +240,9 @@ void RowTerms::risks() {
     of.evaluate(*of.loss, of.from, of.count, points_.here);
     if (of.there) of.evaluate(*of.loss, of.from, of.count, points_.there);
   }
-  const double length = norm(row_.x);
   at = 0;
   for (RiskTerms& risk : risks_) {
-    risk.measure(length, points_, at, room);
+    risk.measure(length_, points_, at, room);
     at += static_cast<std::size_t>(risk.outputs());
   }
   term_.coefficient_count = static_cast<std::int32_t>(room.coefficients - added_.data());

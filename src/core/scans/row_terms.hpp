@@ -81,6 +81,7 @@ class RowTerms {
   std::size_t outputs_, checked_ = 0;
   std::string reductions_;
   CheckedRow row_{};
+  double length_ = 0;  // its norm
   Term term_, skipped_;
   std::vector<double> numbers_, coefficients_, curvatures_, keys_, values_, scores_;
 };

@@ -13,7 +13,7 @@ Question about_groups(const Question& asked, const Answer& first, const Fairness
   Question q = asked;
   if (q.columns.empty()) q.dimensions = first.dimensions();
   q.curvature = q.sums = false;
-  q.bag_rows = q.bag_bytes = 0;
+  q.bag_rows = q.bag_bytes = q.bag_small = 0;
   q.intercept = true;  // its column counts the weights
   q.intercept_scale = 1;
   for (const std::int32_t j : f.features) {

@@ -85,7 +85,7 @@ ScanProblem::ScanProblem(const Options& options, const Question& asked, Answer& 
       total_weight(first.number(weight)),
       stored_weight(first.sum(weight), static_cast<double>(first.rows()), total_weight),
       radius(first.number(longest)),
-      bag_rows(asked.bag_rows),
+      bag_rows(std::max(asked.bag_rows, first.bag(0).rows())),
       bag_bytes(std::min(asked.bag_bytes, most_bag_bytes)),
       sparse_(first.sparse_input()) {
   const std::string hint = "Scale the features, or leave such rows out with WHERE.";
@@ -134,7 +134,7 @@ void ScanProblem::standardize(const Options& options, const Question& asked, con
   q.column_scale.assign(d, 1.0);
   q.curvature = true;
   q.sums = false;
-  q.bag_rows = q.bag_bytes = 0;
+  q.bag_rows = q.bag_bytes = q.bag_small = 0;
   q.offset = -1;  // of the sum of squares no part
   Answer centred = run.ask(q);
   const SymmetricMatrix& squares = centred.matrix(0, run.progress());
@@ -295,7 +295,7 @@ double ScanProblem::middle_target(const Question& asked, const Answer& first, Sc
   Question q = asked;
   if (q.columns.empty()) q.dimensions = dimensions;
   q.curvature = q.sums = false;
-  q.bag_rows = q.bag_bytes = 0;
+  q.bag_rows = q.bag_bytes = q.bag_small = 0;
   return quantile_by_scans(
       share, total_weight, first.number(target_size),
       {at(std::max(0.0, share - reach)), at(share), at(std::min(1.0, share + reach))}, first.reductions().size(),

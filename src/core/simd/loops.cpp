@@ -7,6 +7,7 @@
 #include "core/simd/add_rows.hpp"
 #include "core/simd/carried_sums.hpp"
 #include "core/simd/cut_sums.hpp"
+#include "core/simd/keyed_bits.hpp"
 #include "core/simd/logistic_points.hpp"
 #include "core/simd/plain_dot.hpp"
 #if defined(__x86_64__)
@@ -121,6 +122,15 @@ LogisticPoints logistic_points_of(const SimdLoops& set) {
   if (&set == &avx2_table) return avx2::logistic_points;
 #endif
   return &set == &baseline_table ? baseline::logistic_points : nullptr;
+}
+
+KeyedBits keyed_bits_of(const SimdLoops& set) {
+#ifdef MARGIN_X86_KERNELS
+  if (&set == &avx512_table) return {avx512::keyed_floats, avx512::keyed_doubles};
+  if (&set == &avx2_table) return {avx2::keyed_floats, avx2::keyed_doubles};
+#endif
+  if (&set == &baseline_table) return {baseline::keyed_floats, baseline::keyed_doubles};
+  return {};
 }
 
 PlainDots plain_dots_of(const SimdLoops& set) {

@@ -36,7 +36,7 @@ MARGIN_FUNCTION(margin_sum_step) {
   }
   StateArgument<margin::Answer> state(fcinfo);
   InterruptProgress progress;
-  progress.poll();  // a row may be long, and rows of one scan come in a single call of train_margin_from
+  progress.poll_at_row();  // a row may be long, and rows of one scan come in a single call of train_margin_from
   const margin::Term term = margin::read_trusted_term(scan_bytes(PG_GETARG_DATUM(1)).data());
   require_sums(term);
   state.state().add(term, progress);

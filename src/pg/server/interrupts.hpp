@@ -3,6 +3,7 @@
 
 #include "pg/server/boundary.hpp"
 #include "pg/server/linked.hpp"
+#include "pg/server/spill.hpp"
 
 namespace margin::pg {
 
@@ -12,6 +13,10 @@ class InterruptProgress : public Progress {
   /// Where rows may spill, polls come oftener: a visit to a row brings sixteen pages or more with it.
   explicit InterruptProgress(Threads* threads = nullptr) : Progress(guc_memory_limit < 0 ? 1048576 : 32768, threads) {}
   void poll() const override;
+  /// The same for each of many rows: only where there is something to do.
+  void poll_at_row() const {
+    if (InterruptPending || guc_poll_trace > 0 || rows_are_spilled()) poll();
+  }
 };
 
 /// The threads of one training, or of one call site of a query, as many as the session allows (margin.threads). They end

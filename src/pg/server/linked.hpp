@@ -11,6 +11,7 @@ class Linked {
   Linked(const Linked&) = delete;
   Linked& operator=(const Linked&) = delete;
 
+  static bool none() { return first_ == nullptr; }
   static T* first() { return static_cast<T*>(first_); }
   T* next() const { return static_cast<T*>(next_); }
 

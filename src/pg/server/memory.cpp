@@ -38,8 +38,6 @@ void ContextResource::do_deallocate(void* p, std::size_t bytes, std::size_t) {
   pfree(p);
 }
 
-double memory_limit() { return guc_memory_limit < 0 ? -1 : 1024.0 * guc_memory_limit; }
-
 void* allocate_in(MemoryContext context, std::size_t bytes) { return allocate_bytes(context, bytes); }
 
 MemoryContext aggregate_context(FunctionCallInfo fcinfo) {

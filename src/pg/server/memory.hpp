@@ -29,7 +29,7 @@ class ContextResource final : public std::pmr::memory_resource {
 };
 
 /// margin.memory_limit in bytes, negative for none.
-double memory_limit();
+inline double memory_limit() { return guc_memory_limit < 0 ? -1 : 1024.0 * guc_memory_limit; }
 
 /// palloc in `context`, as an exception when memory is short.
 void* allocate_in(MemoryContext context, std::size_t bytes);

@@ -29,7 +29,6 @@ struct Stretch {
   Stack from, to;
 };
 
-const char* traced = nullptr;  // the SQL function whose stretches are measured; calls inside of it are a part of it
 double last_seconds = 0;
 long last_faults = 0;
 Stack last_stack;
@@ -108,19 +107,17 @@ void describe(const Stack& stack, char* text, std::size_t size) {
 
 }  // namespace
 
-TracedCall::TracedCall(const char* function) : function_(function), outer_(traced) {
-  if (guc_poll_trace <= 0 || outer_ != nullptr) return;
-  traced = function;
+const char* TracedCall::traced = nullptr;
+
+void TracedCall::begin() {
+  traced = function_;
   longest = Stretch{};
   last_stack = Stack{};  // a walk of the stack for every row would cost more than most rows do
   page_seconds();
   begin_stretch();
 }
 
-TracedCall::~TracedCall() { traced = outer_; }
-
-void TracedCall::report() {
-  if (outer_ != nullptr || traced == nullptr) return;
+void TracedCall::end() {
   end_stretch(Stack{}, cpu_seconds());
   traced = nullptr;
   const auto too_long = [] { return guc_poll_trace > 0 && 1e3 * longest.seconds >= guc_poll_trace; };
@@ -140,7 +137,7 @@ void TracedCall::report() {
 }
 
 void trace_poll() {
-  if (traced == nullptr) return;
+  if (!TracedCall::any()) return;
   const double now = cpu_seconds();
   Stack here;
   look(here);
@@ -150,7 +147,7 @@ void trace_poll() {
 }
 
 void trace_others() {
-  if (traced == nullptr) return;
+  if (!TracedCall::any()) return;
   last_stack = Stack{};
   begin_stretch();
 }

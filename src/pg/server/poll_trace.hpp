@@ -10,15 +10,24 @@ namespace margin::pg {
 /// Around the body of an SQL function: its stretches begin and end here. `function`: a string literal.
 class TracedCall {
  public:
-  explicit TracedCall(const char* function);
-  ~TracedCall();
+  explicit TracedCall(const char* function) : function_(function), outer_(traced) {
+    if (guc_poll_trace > 0 && outer_ == nullptr) begin();
+  }
+  ~TracedCall() { traced = outer_; }
   TracedCall(const TracedCall&) = delete;
   TracedCall& operator=(const TracedCall&) = delete;
 
   /// The longest stretch was too long: one line in the log. May raise an error, hence not in the destructor.
-  void report();
+  void report() {
+    if (outer_ == nullptr && traced != nullptr) end();
+  }
+  static bool any() { return traced != nullptr; }
 
  private:
+  void begin();
+  void end();
+
+  static const char* traced;  // the function whose stretches are measured; calls inside of it are a part of it
   const char* function_;
   const char* outer_;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pg/server/boundary.hpp"
+#include "pg/server/linked.hpp"
 
 namespace margin::pg {
 
@@ -24,6 +25,8 @@ class SpillStore final : public BlockStore {
   std::size_t resident_;  // bytes of the file that may be in memory at a time
   SpillFile* file_ = nullptr;
 };
+
+inline bool rows_are_spilled() { return !Linked<SpillFile>::none(); }
 
 /// Gives pages of spilled rows back to the kernel when those in memory exceed what their limit allows; the file keeps
 /// them. To be called while rows are read, about once a millisecond.

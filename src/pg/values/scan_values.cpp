@@ -50,8 +50,9 @@ Datum scan_value(std::string_view bytes, const char* what) {
 }
 
 Datum term_datum(const Term& term) {
-  varlena* value = allocate_scan_value(term_size(term), term_type);
-  write_term(term, scan_room(value));
+  const TermWriter writer(term);
+  varlena* value = allocate_scan_value(writer.size(), term_type);
+  writer.write(scan_room(value));
   return PointerGetDatum(value);
 }
 

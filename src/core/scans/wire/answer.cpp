@@ -49,7 +49,8 @@ void Answer::take_form(const AnswerForm& form) {
   masses_.assign(static_cast<std::size_t>(form.vectors), {});
   total_ = block_ = Weights::Zero(form.vectors, 0);
   matrices_.resize(static_cast<std::size_t>(form.matrices));
-  bags_.assign(static_cast<std::size_t>(form.bags), Bag(form.share_of_rows(), form.share_of_bytes()));
+  bags_.assign(static_cast<std::size_t>(form.bags),
+               Bag(form.share_of_rows(), form.share_of_bytes(), form.share_of_small()));
   cells_ = CellSums(form.cells);
   sketches_.assign(static_cast<std::size_t>(form.sketches), {});
   fixed_dimensions_ = form.dimensions > 0;
@@ -58,15 +59,15 @@ void Answer::take_form(const AnswerForm& form) {
 /// Of several parts: they meet here.
 void Answer::set_arrived() {
   arrived_ = true;
-  for (Bag& bag : bags_) bag.widen(form_.bag_rows, form_.bag_bytes);
+  for (Bag& bag : bags_) bag.widen(form_.bag_rows, form_.bag_bytes, form_.bag_small);
 }
 
 void Answer::require_form(const AnswerForm& f) const {
   if (f.question == form_.question && f.reductions == reductions_ && f.vectors == form_.vectors &&
       f.matrices == form_.matrices && f.dimensions == form_.dimensions && f.constant == form_.constant &&
       f.bags == form_.bags && f.bag_rows == form_.bag_rows && f.bag_bytes == form_.bag_bytes &&
-      f.parts == form_.parts && f.labels == form_.labels && f.columns == form_.columns && f.cells == form_.cells &&
-      f.sketches == form_.sketches)
+      f.bag_small == form_.bag_small && f.parts == form_.parts && f.labels == form_.labels &&
+      f.columns == form_.columns && f.cells == form_.cells && f.sketches == form_.sketches)
     return;
   throw Error(ErrorKind::invalid_value, "the terms of different questions or models cannot be added up",
               "Use GROUP BY, so that each sum has the terms of one only.");
@@ -172,7 +173,7 @@ void Answer::add(const Term& t, const Progress& progress) {
     return;
   }
   reach_dimensions(t.x, progress);
-  if (form_.columns) {
+  if (form_.columns && !features_.all()) {
     features_.add(t.x);
     if (features_.bytes() > most_bytes / 4) require_room(dimensions_);
   }

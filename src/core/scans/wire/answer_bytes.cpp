@@ -62,6 +62,7 @@ std::string Answer::bytes(const Progress& progress) {
   out(form_.constant);
   out(form_.bag_rows);
   out(form_.bag_bytes);
+  out(form_.bag_small);
   out(form_.parts);
   out(form_.labels);
   out(form_.columns);
@@ -152,11 +153,12 @@ static AnswerForm read_form(ByteReader& in, std::string& reductions) {
   in(f.constant);
   in(f.bag_rows);
   in(f.bag_bytes);
+  in(f.bag_small);
   in(f.parts);
   in(f.labels);
   in(f.columns);
-  in.require(std::isfinite(f.constant) && f.constant >= 0 && f.bag_rows >= 0 && f.bag_bytes >= 0 && f.parts >= 1 &&
-                 f.parts <= most_parts,
+  in.require(std::isfinite(f.constant) && f.constant >= 0 && f.bag_rows >= 0 && f.bag_bytes >= 0 && f.bag_small >= 0 &&
+                 f.parts >= 1 && f.parts <= most_parts,
              "a bad form");
   return f;
 }

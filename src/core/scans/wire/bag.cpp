@@ -127,7 +127,8 @@ void Bag::settle_last() {
 /// Room for one more row, which is to be written.
 char* Bag::put(double key, std::size_t size) {
   constexpr std::size_t few = 16;
-  if (entries_.size() / 2 > static_cast<std::size_t>(most_rows_) + few || bytes_ / 2 > most_bytes_) trim();
+  if (entries_.size() / 2 > std::max(static_cast<std::size_t>(most_rows_), fitting_) + few || bytes_ / 2 > most_bytes_)
+    trim();
   const std::size_t begin = (room_.size() + 7) / 8 * 8;
   room_.resize(begin + size);
   entries_.push_back({key, begin, size});
@@ -146,13 +147,21 @@ void Bag::drop_from(std::size_t first) const {
   entries_.erase(from, entries_.end());
 }
 
+/// How many of the smallest may stay.
+std::int64_t Bag::rows_allowed() const {
+  if (most_small_ <= most_rows_) return most_rows_;
+  const auto small = std::count_if(entries_.begin(), entries_.end(), [](const Entry& e) { return e.key < small_key; });
+  return std::clamp<std::int64_t>(small, most_rows_, most_small_);
+}
+
 /// Leaves the longest beginning that fits.
 void Bag::trim() const {
-  if (static_cast<std::int64_t>(entries_.size()) <= most_rows_ && bytes_ <= most_bytes_) return;
+  if (entries_.size() <= std::max(static_cast<std::size_t>(most_rows_), fitting_) && bytes_ <= most_bytes_) return;
   const auto order = [&](const Entry& a, const Entry& b) { return before(a, b); };
-  if (static_cast<std::int64_t>(entries_.size()) > most_rows_) {
-    std::nth_element(entries_.begin(), entries_.begin() + most_rows_, entries_.end(), order);
-    drop_from(static_cast<std::size_t>(most_rows_));
+  const std::int64_t allowed = rows_allowed();
+  if (static_cast<std::int64_t>(entries_.size()) > allowed) {
+    std::nth_element(entries_.begin(), entries_.begin() + allowed, entries_.end(), order);
+    drop_from(static_cast<std::size_t>(allowed));
   }
   const auto sizes = [&](auto f) {
     std::int64_t bytes = 0;
@@ -171,6 +180,7 @@ void Bag::trim() const {
     drop_from(fitting);
     bytes_ = sizes([](std::size_t, std::int64_t) { return true; });
   }
+  fitting_ = entries_.size();
   pack();
 }
 
@@ -200,6 +210,7 @@ void Bag::merge(const Bag& other) {
         std::partition(entries_.begin(), entries_.end(), [&](const Entry& e) { return !left_out(e.key, bytes_of(e)); });
     for (auto at = beyond; at != entries_.end(); ++at) bytes_ -= static_cast<std::int64_t>(at->size);
     entries_.erase(beyond, entries_.end());
+    fitting_ = 0;  // others may come in the place of these
   }
   for (const Entry& e : other.entries_) {
     const std::string_view row = other.bytes_of(e);
@@ -220,6 +231,7 @@ void Bag::write(ByteWriter& out) const {
   trim();
   out(most_rows_);
   out(most_bytes_);
+  out(most_small_);
   out(dropped_);
   out(dropped_key_);
   out(dropped_bytes_);
@@ -236,19 +248,23 @@ void Bag::write(ByteWriter& out) const {
 void Bag::read(ByteReader& in) {
   in(most_rows_);
   in(most_bytes_);
+  in(most_small_);
   in(dropped_);
   in(dropped_key_);
   in(dropped_bytes_);
-  in.require(most_rows_ >= 0 && most_bytes_ >= 0 && !std::isnan(dropped_key_), "a bad bag");
+  in.require(most_rows_ >= 0 && most_bytes_ >= 0 && most_small_ >= 0 && !std::isnan(dropped_key_), "a bad bag");
   const std::size_t n = in.count(16);
-  in.require(static_cast<std::int64_t>(n) <= most_rows_, "a bag holds more than it may");
+  const bool grown = static_cast<std::int64_t>(n) > most_rows_;
+  in.require(!grown || static_cast<std::int64_t>(n) <= most_small_, "a bag holds more than it may");
   entries_.clear();
   room_.clear();
   bytes_ = 0;
+  fitting_ = n;
   for (std::size_t k = 0; k < n; ++k) {
     double key;
     in(key);
     in.require(!std::isnan(key), "a key is NaN");
+    in.require(!grown || key < small_key, "a bag holds more than it may");
     const std::size_t size = in.count(1);
     in.raw(put(key, size), size);
     require_sound(row_bytes(static_cast<std::int64_t>(k)), in);

@@ -31,13 +31,20 @@ std::uint64_t row_identity(const KeptRow& row);
 class Bag {
  public:
   Bag() = default;
-  Bag(std::int64_t most_rows, std::int64_t most_bytes) : most_rows_(most_rows), most_bytes_(most_bytes) {}
+  /// `most_small`: of rows below small_key up to so many stay, where that is more.
+  Bag(std::int64_t most_rows, std::int64_t most_bytes, std::int64_t most_small = 0)
+      : most_rows_(most_rows), most_bytes_(most_bytes), most_small_(most_small) {}
+
+  /// Of keys that are spread evenly from 0 to 1, a hundredth of all rows: a sample grows with their number, which nobody
+  /// knows before.
+  static constexpr double small_key = 0.01;
 
   /// From now on it keeps up to so many, which are not fewer than before; what was left out stays out.
-  void widen(std::int64_t most_rows, std::int64_t most_bytes) {
+  void widen(std::int64_t most_rows, std::int64_t most_bytes, std::int64_t most_small) {
     trim();
     most_rows_ = most_rows;
     most_bytes_ = most_bytes;
+    most_small_ = most_small;
   }
   bool wants(double key) const {
     return key < std::numeric_limits<double>::infinity() && (!dropped_ || key <= dropped_key_);
@@ -85,15 +92,17 @@ class Bag {
   char* put(double key, std::size_t size);
   void settle_last();
   void trim() const;
+  std::int64_t rows_allowed() const;
   void drop_from(std::size_t first) const;
   void pack() const;
 
-  std::int64_t most_rows_ = 0, most_bytes_ = 0;
+  std::int64_t most_rows_ = 0, most_bytes_ = 0, most_small_ = 0;
   // Up to twice what fits, one row behind another: a heap would move every row that comes and goes through all levels of it.
   // Whoever looks sees what fits.
   mutable std::vector<Entry> entries_;
   mutable std::vector<char> room_;  // each row at a multiple of 8
   mutable std::int64_t bytes_ = 0;
+  mutable std::size_t fitting_ = 0;  // so many rows were found to fit, and all of them are here
   // The smallest that was left out: what is larger is left out as well.
   mutable bool dropped_ = false;
   mutable double dropped_key_ = 0;

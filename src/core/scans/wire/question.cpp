@@ -34,6 +34,7 @@ void exchange(Archive& archive, Q& q) {
   archive(q.rings);
   archive(q.bag_rows);
   archive(q.bag_bytes);
+  archive(q.bag_small);
   archive(q.parts);
   archive(q.seed);
 }
@@ -105,7 +106,8 @@ void require_sound(const Question& q, const ByteReader& in) {
       "too many constraints, or on too many features");
   for (const std::int32_t j : q.constraints.rows.feature)
     in.require(j < q.width(), "a constraint on a feature that there is not");
-  in.require(q.dimensions >= 0 && q.bag_rows >= 0 && q.bag_bytes >= 0, "a size is negative");
+  in.require(q.dimensions >= 0 && q.bag_rows >= 0 && q.bag_bytes >= 0 && q.bag_small >= 0, "a size is negative");
+  in.require(q.bag_small == 0 || q.kind == Question::Kind::summary, "a sample of a risk");
   in.require(q.parts >= 1 && q.parts <= most_parts, "a bad number of parts");
   std::int32_t last = -1;
   for (const std::int32_t column : q.columns) {

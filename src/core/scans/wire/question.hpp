@@ -62,7 +62,8 @@ struct Question : Statement {
   // it has none; with a direction, first the rows for which the expansion of the loss at the weights + direction is most
   // wrong at the weights. Otherwise: the worst rows of each class (of one output), or of all.
   std::int64_t bag_rows = 0, bag_bytes = 0;
-  std::int32_t parts = 1;  ///< servers that each keep their share of them
+  std::int32_t bag_small = 0;  ///< of a summary: up to so many, as long as they are a hundredth of all rows
+  std::int32_t parts = 1;      ///< servers that each keep their share of them
   std::uint64_t seed = 0;
 
   /// More risks that the same term answers (scans/asked_together.hpp): shares_terms() holds of each, and none has others.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <new>
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
@@ -13,8 +14,9 @@ namespace margin {
 namespace {
 
 constexpr std::uint32_t term_magic = 0x354d544dU;  // "MTM5"
-// Sums over vectors, of which a term says only how many there are, for each number: 64 rings of four sides for a value,
-// 4,096 groups of rows (question.cpp) for eight.
+// Sums over vectors, of which a term says only how many there are, for each
+// number: 64 rings of four sides for a value, 4,096 groups of rows
+// (question.cpp) for eight.
 constexpr std::size_t most_vectors = 512;
 enum TermFlags : std::uint32_t {
   skipped = 1,
@@ -33,7 +35,7 @@ struct TermHead {
   std::uint64_t question;
   std::int32_t numbers, vectors, matrices, form_dimensions, bags, form_cells, form_sketches, coefficients, cells,
       points;
-  std::int32_t count, dimensions, label_size, label_class, parts, unused;
+  std::int32_t count, dimensions, label_size, label_class, parts, bag_small;
   double constant;
   std::int64_t bag_rows, bag_bytes;
   double label_key, lower, upper, weight;
@@ -85,6 +87,7 @@ TermHead head_of(const Term& t) {
   h.bag_rows = t.form.bag_rows;
   h.bag_bytes = t.form.bag_bytes;
   h.parts = t.form.parts;
+  h.bag_small = t.form.bag_small;
   h.label_key = t.label_key;
   h.lower = t.lower;
   h.upper = t.upper;
@@ -97,46 +100,47 @@ Term term_of(const TermHead& h, const char* bytes) {
   const TermLayout at(h);
   const auto doubles = [&](std::size_t offset) { return reinterpret_cast<const double*>(bytes + offset); };
   const auto entries = [&](std::size_t offset) { return reinterpret_cast<const Entry*>(bytes + offset); };
-  Term t;
-  t.form.question = h.question;
-  t.form.reductions = {bytes + at.reductions, static_cast<std::size_t>(h.numbers)};
-  t.form.vectors = h.vectors;
-  t.form.matrices = h.matrices;
-  t.form.dimensions = h.form_dimensions;
-  t.form.constant = h.constant;
-  t.form.bags = h.bags;
-  t.form.cells = h.form_cells;
-  t.form.sketches = h.form_sketches;
-  t.form.bag_rows = h.bag_rows;
-  t.form.bag_bytes = h.bag_bytes;
-  t.form.parts = h.parts;
-  t.form.labels = (h.flags & labels) != 0;
-  t.form.columns = (h.flags & columns) != 0;
-  t.skipped = (h.flags & skipped) != 0;
-  t.sparse_input = (h.flags & sparse_input) != 0;
-  t.numbers = doubles(at.numbers);
-  t.coefficients = entries(at.coefficients);
-  t.curvatures = doubles(at.curvatures);
-  t.cells = entries(at.cells);
-  t.points = entries(at.points);
-  t.coefficient_count = h.coefficients;
-  t.cell_count = h.cells;
-  t.point_count = h.points;
-  t.keys = doubles(at.keys);
-  t.x.values = bytes + at.values;
-  t.x.indices = (h.flags & sparse_row) != 0 ? reinterpret_cast<const std::int32_t*>(bytes + at.indices) : nullptr;
-  t.x.count = h.count;
-  t.x.wide = (h.flags & wide_row) != 0;
-  t.x.dimensions = h.dimensions;
-  t.label = {bytes + at.label, static_cast<std::size_t>(h.label_size)};
-  t.label_key = h.label_key;
-  t.label_number = (h.flags & number) != 0;
-  t.label_class = h.label_class;
-  t.lower = h.lower;
-  t.upper = h.upper;
-  t.weight = h.weight;
-  t.fingerprint = h.fingerprint;
-  return t;
+  const std::size_t numbers = static_cast<std::size_t>(h.numbers);
+  // In the order of the members, each of which is written once: a term is read
+  // for every row.
+  return {{h.question,
+           {bytes + at.reductions, numbers},
+           h.vectors,
+           h.matrices,
+           h.form_dimensions,
+           h.constant,
+           h.bags,
+           h.bag_rows,
+           h.bag_bytes,
+           h.bag_small,
+           h.parts,
+           (h.flags & labels) != 0,
+           (h.flags & columns) != 0,
+           h.form_cells,
+           h.form_sketches},
+          (h.flags & skipped) != 0,
+          doubles(at.numbers),
+          entries(at.coefficients),
+          doubles(at.curvatures),
+          entries(at.cells),
+          entries(at.points),
+          h.coefficients,
+          h.cells,
+          h.points,
+          {{bytes + at.values,
+            (h.flags & sparse_row) != 0 ? reinterpret_cast<const std::int32_t*>(bytes + at.indices) : nullptr, h.count,
+            (h.flags & wide_row) != 0},
+           h.dimensions},
+          (h.flags & sparse_input) != 0,
+          {bytes + at.label, static_cast<std::size_t>(h.label_size)},
+          h.label_key,
+          (h.flags & number) != 0,
+          h.label_class,
+          h.lower,
+          h.upper,
+          h.weight,
+          h.fingerprint,
+          doubles(at.keys)};
 }
 
 void require(bool sound, const char* problem) {
@@ -145,7 +149,8 @@ void require(bool sound, const char* problem) {
 
 void require_sound(const Term& t) {
   require(t.form.vectors >= 0 && t.form.bags >= 0 && t.form.bag_rows >= 0 && t.form.bag_bytes >= 0 &&
-              t.form.parts >= 1 && t.form.parts <= most_parts && t.form.dimensions >= 0 && t.form.cells >= 0,
+              t.form.bag_small >= 0 && t.form.parts >= 1 && t.form.parts <= most_parts && t.form.dimensions >= 0 &&
+              t.form.cells >= 0,
           "a size is negative");
   require(static_cast<std::size_t>(t.form.vectors) <= most_vectors * (t.form.reductions.size() + 8), "too many sums");
   require(t.form.sketches >= 0 && t.form.sketches <= most_sketches, "a bad number of sketches");
@@ -190,45 +195,50 @@ std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed) {
   return Random(h).next();
 }
 
-std::size_t term_size(const Term& term) { return TermLayout(head_of(term)).end; }
+TermWriter::TermWriter(const Term& t) : term_(t) {
+  const auto size = [](std::int32_t n) { return static_cast<std::size_t>(n); };
+  const std::size_t n = t.skipped ? 0 : size(t.x.count);
+  values_ = sizeof(TermHead) + 8 * (t.form.reductions.size() + size(t.form.matrices) + size(t.form.bags)) +
+            sizeof(Entry) * (size(t.coefficient_count) + size(t.cell_count) + size(t.point_count));
+  indices_ = values_ + n * (t.x.wide ? 8 : 4);
+  end_ = indices_ + (t.x.indices != nullptr ? 4 * n : 0) + t.form.reductions.size() + t.label.size();
+}
 
-void write_term(const Term& t, char* to) {
-  const TermHead h = head_of(t);
-  const TermLayout at(h);
-  const auto put = [&](std::size_t offset, const void* from, std::size_t size) {
-    if (size > 0) std::memcpy(to + offset, from, size);
+void TermWriter::write(char* to) const {
+  const Term& t = term_;
+  new (to) TermHead(head_of(t));  // in its place: a copy would wait for the parts just written
+  char* at = to + sizeof(TermHead);
+  const auto put = [&](const void* from, std::size_t size) {
+    if (size > 0) std::memcpy(at, from, size);
+    at += size;
   };
-  put(0, &h, sizeof h);
-  put(at.numbers, t.numbers, at.curvatures - at.numbers);
-  put(at.curvatures, t.curvatures, at.keys - at.curvatures);
-  put(at.keys, t.keys, at.coefficients - at.keys);
-  put(at.coefficients, t.coefficients, at.cells - at.coefficients);
-  put(at.cells, t.cells, at.points - at.cells);
-  put(at.points, t.points, at.values - at.points);
-  put(at.values, t.x.values, at.indices - at.values);
-  put(at.indices, t.x.indices, at.reductions - at.indices);
-  put(at.reductions, t.form.reductions.data(), t.form.reductions.size());
-  put(at.label, t.label.data(), t.label.size());
+  const auto size = [](std::int32_t n) { return static_cast<std::size_t>(n); };
+  put(t.numbers, 8 * t.form.reductions.size());
+  put(t.curvatures, 8 * size(t.form.matrices));
+  put(t.keys, 8 * size(t.form.bags));
+  put(t.coefficients, sizeof(Entry) * size(t.coefficient_count));
+  put(t.cells, sizeof(Entry) * size(t.cell_count));
+  put(t.points, sizeof(Entry) * size(t.point_count));
+  put(t.x.values, indices_ - values_);
+  put(t.x.indices, end_ - t.form.reductions.size() - t.label.size() - indices_);
+  put(t.form.reductions.data(), t.form.reductions.size());
+  put(t.label.data(), t.label.size());
 }
 
 std::string term_bytes(const Term& term) {
-  std::string bytes(term_size(term), '\0');
-  write_term(term, bytes.data());
+  const TermWriter writer(term);
+  std::string bytes(writer.size(), '\0');
+  writer.write(bytes.data());
   return bytes;
 }
 
-Term read_trusted_term(const char* bytes) {
-  TermHead h;
-  std::memcpy(&h, bytes, sizeof h);
-  return term_of(h, bytes);
-}
+Term read_trusted_term(const char* bytes) { return term_of(*reinterpret_cast<const TermHead*>(bytes), bytes); }
 
 Term read_term(std::string_view bytes) {
   require(bytes.size() >= sizeof(TermHead), "it ends early");
   TermHead h;
   std::memcpy(&h, bytes.data(), sizeof h);
   require(h.magic == term_magic, "bad magic number");
-  require(h.unused == 0, "an unused number is not 0");
   require((h.flags & ~static_cast<std::uint32_t>(all)) == 0, "unknown flags");
   for (const std::int32_t n : {h.numbers, h.matrices, h.bags, h.coefficients, h.cells, h.points, h.count, h.label_size})
     require(n >= 0 && static_cast<std::size_t>(n) <= bytes.size(), "a count is larger than what follows");

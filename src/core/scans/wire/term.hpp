@@ -23,6 +23,7 @@ struct AnswerForm {
   std::int32_t bags = 0;        ///< rows are kept in so many bags
   std::int64_t bag_rows = 0;    ///< of each, at most
   std::int64_t bag_bytes = 0;   ///< of all rows of one bag, at most
+  std::int32_t bag_small = 0;   ///< and of rows with small keys (bag.hpp) up to so many
   std::int32_t parts = 1;       ///< answers of other servers that meet: each of them keeps but its share
   bool labels = false;          ///< classes are counted, and some rows of each are kept
   bool columns = false;         ///< the features that any row has are told
@@ -36,6 +37,7 @@ struct AnswerForm {
   }
   std::int64_t share_of_rows() const { return share_of(bag_rows, 64); }
   std::int64_t share_of_bytes() const { return share_of(bag_bytes, 1 << 16); }
+  std::int64_t share_of_small() const { return share_of(bag_small, 0); }
 };
 inline constexpr std::int32_t most_parts = 1 << 20;
 inline constexpr std::int32_t most_sketches = 64;
@@ -75,10 +77,19 @@ std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed);
 /// The bytes of a term, and the term in bytes, which must outlive it and begin at a multiple of 8. Throws
 /// Error(malformed).
 std::string term_bytes(const Term& term);
-std::size_t term_size(const Term& term);
-void write_term(const Term& term, char* to);
+/// The same where it is written to: `to` begins at a multiple of 8 as well.
+class TermWriter {
+ public:
+  explicit TermWriter(const Term& term);
+  std::size_t size() const { return end_; }
+  void write(char* to) const;
+
+ private:
+  const Term& term_;
+  std::size_t values_, indices_, end_;  // where parts of it lie
+};
 Term read_term(std::string_view bytes);
-/// The same of bytes that write_term() wrote in this process or that were checked: nothing is checked again.
+/// The same of bytes that TermWriter wrote in this process or that were checked: nothing is checked again.
 Term read_trusted_term(const char* bytes);
 
 }  // namespace margin
