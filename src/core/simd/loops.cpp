@@ -8,6 +8,7 @@
 #include "core/simd/carried_sums.hpp"
 #include "core/simd/cut_sums.hpp"
 #include "core/simd/logistic_points.hpp"
+#include "core/simd/mixed_columns.hpp"
 #include "core/simd/plain_dot.hpp"
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -121,6 +122,15 @@ LogisticPoints logistic_points_of(const SimdLoops& set) {
   if (&set == &avx2_table) return avx2::logistic_points;
 #endif
   return &set == &baseline_table ? baseline::logistic_points : nullptr;
+}
+
+ColumnLoops column_loops_of(const SimdLoops& set) {
+#ifdef MARGIN_X86_KERNELS
+  if (&set == &avx512_table) return {avx512::mix_columns, avx512::reaching};
+  if (&set == &avx2_table) return {avx2::mix_columns, avx2::reaching};
+#endif
+  if (&set == &baseline_table) return {baseline::mix_columns, baseline::reaching};
+  return {};
 }
 
 PlainDots plain_dots_of(const SimdLoops& set) {
