@@ -29,9 +29,12 @@ class FaceSteps {
 
  private:
   bool factor(const L1Coordinates& at, const double* h, std::size_t stride, const Progress& progress);
+  bool follow(const L1Coordinates& at, const double* h, std::size_t stride, const Progress& progress);
+  bool append(std::size_t j, const L1Coordinates& at, const double* h, std::size_t stride);
 
   std::vector<std::size_t> members_;
   std::vector<std::size_t> factored_;  // those that the factor is of; empty: of a matrix that was changed for it
+  std::vector<char> mark_;
   std::vector<double> direction_;
   SymmetricMatrix matrix_{0};
 };
