@@ -62,6 +62,21 @@ bool FaceSteps::follow(const L1Coordinates& at, const double* h, std::size_t str
   return true;
 }
 
+void FaceSteps::renumber(const std::vector<std::int32_t>& places, const Progress& progress) {
+  std::size_t gone = 0;
+  for (const std::size_t j : factored_) gone += places[j] < 0 ? 1 : 0;
+  if (4 * gone > factored_.size()) return begin();
+  for (std::size_t p = factored_.size(); p-- > 0;) {
+    const std::int32_t to = places[factored_[p]];
+    if (to >= 0) {
+      factored_[p] = static_cast<std::size_t>(to);
+      continue;
+    }
+    remove_factored(matrix_, factored_.size(), p, progress);
+    factored_.erase(factored_.begin() + static_cast<std::ptrdiff_t>(p));
+  }
+}
+
 /// The factor with one more coordinate, the last; false where it depends on the others.
 bool FaceSteps::append(std::size_t j, const L1Coordinates& at, const double* h, std::size_t stride) {
   constexpr double least_pivot = 1e-9;
@@ -144,7 +159,6 @@ bool FaceSteps::step(L1Coordinates& at, const double* h, std::size_t stride, con
 void solve_with_matrix(L1Coordinates& at, const double* h, std::size_t stride, double enough, FaceSteps& face,
                        const Progress& progress) {
   const std::size_t m = at.size();
-  face.begin();
   // A step on a face costs as much as that many rounds, about. Descent alone may crawl, so that a small decrease proves
   // nothing unless it follows one.
   const std::size_t wait = 2 + m / 96;
