@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/certificate/check.hpp"
+#include "core/data/four_rows.hpp"
 #include "core/loss/chunk.hpp"
 #include "core/math/box_term.hpp"
 #include "core/math/exact_sum.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"
 #include "core/problem/offset.hpp"
+#include "core/simd/mixed_columns.hpp"
 
 namespace margin {
 
@@ -29,7 +32,9 @@ ColumnCheck::ColumnCheck(const Problem& p, const Progress& progress)
       sizes_(p, 0, progress),
       constant_(!p.intercept       ? 0
                 : p.free_intercept ? 1
-                                   : p.intercept_scale) {
+                                   : p.intercept_scale),
+      bounds_(columns_, static_cast<std::size_t>(p.rows()), static_cast<std::size_t>(p.dimensions()), p.total_weight,
+              p.free_intercept, progress) {
   const auto n = static_cast<std::size_t>(p.rows()), d = static_cast<std::size_t>(p.dimensions());
   for (std::vector<double>* const v : {&norms_, &cost_, &y_, &u_, &slope_, &weighted_}) v->resize(n);
   for (std::size_t i = 0; i < n; ++i) {
@@ -47,23 +52,22 @@ ColumnCheck::ColumnCheck(const Problem& p, const Progress& progress)
   weight_ *= up;
   // Of sums of n products, those that vanish. Here and not for each sum: a product with `tiny` takes a hundred cycles.
   lost_ = tiny * (2 * static_cast<double>(n) + 64);
-  lengths_.resize(d);
   ulps_.resize(d);
   factors_.resize(d);
   origin_.assign(d, 0.0);
   roots_ = sizes_.roots();
-  const double vanished = std::sqrt(tiny * (static_cast<double>(n) + 1));
+  alike_ = p.bounds.empty();
   for (std::size_t j = 0; j < d; ++j) {
     if (p.free_intercept && penalizes(j)) centre(j);
-    const Row x = summed(j);
-    lengths_[j] = norm(x) * (1 + (x.count + 8.0) * epsilon) + vanished;
+    const Row x = columns_.column(static_cast<std::int32_t>(j));
     // dot() has 32 sums of dense columns side by side.
     ulps_[j] = epsilon * ((x.indices != nullptr ? x.count : x.count / 32.0) + 40);
+    most_ulps_ = std::max(most_ulps_, ulps_[j]);
     factors_[j] = !penalizes(j) || !p.bounds.holds(0, j) ? -1 : p.factor(j);
-    progress.work(x.count + 8.0);
+    alike_ &= factors_[j] == 1;
+    progress.work(8.0);
   }
   v_.assign(d, 0.0);
-  needed_.assign(d, 1);
 }
 
 /// Where the largest number of a column is far more than what it spreads.
@@ -95,7 +99,8 @@ Row ColumnCheck::summed(std::size_t j) {
 }
 
 double ColumnCheck::bytes(const Problem& p) {
-  return 8 * 8.0 * static_cast<double>(p.rows()) + 8 * 9.0 * p.dimensions();
+  const double n = static_cast<double>(p.rows());
+  return 8 * 7.0 * n + 8 * 7.0 * p.dimensions() + ColumnBounds::bytes(n, p.dimensions());
 }
 
 Certificate ColumnCheck::certificate(const std::vector<double>& w, double b, double intercept, double lambda) {
@@ -245,49 +250,73 @@ ColumnCheck::Masses ColumnCheck::masses(const Sums& at, double total) {
 }
 
 /// Which columns may have a term, see the header.
-std::size_t ColumnCheck::find_needed(double lambda, const Masses& of, double excess) {
-  double moved = 0;
-  for (std::size_t i = 0; i < weighted_.size(); ++i) {
-    const double difference = weighted_[i] - before_[i];
-    moved += difference * difference;
-  }
-  const auto n = static_cast<double>(weighted_.size());
-  moved = (std::sqrt(moved) * (1 + (n + 8) * epsilon) + std::sqrt(tiny * (n + 1))) / problem_.total_weight;
-  const std::size_t d = v_.size();
+void ColumnCheck::find_needed(double lambda, const Masses& of, double excess) {
   const double of_factor = held(lambda);
-  std::size_t needed = 0;
-#pragma omp simd reduction(+ : needed)
-  for (std::size_t j = 0; j < d; ++j) {
-    const double bound = pull_before_[j] + lengths_[j] * moved + off(of, excess, j) + off(masses_before_, 0, j);
-    const bool none = bound * (1 + 16 * epsilon) <= of_factor * factors_[j];
-    needed_[j] = none ? 0 : 1;
-    needed += none ? 0 : 1;
+  ColumnBounds::Mix mix = bounds_.nearest(weighted_, excess);
+  // What the sums err by counts twice: they would be compared with it themselves.
+  mix.error += 2 * of.root * (most_ulps_ + excess * (1 + 64 * epsilon));
+  mix.lost += 2 * lost_;
+  bounds_.bound(mix, centre_, radius_);
+  const std::size_t n = weighted_.size(), d = v_.size();
+  known_.resize(d);
+  std::size_t count = 0;
+  if (alike_) {
+    count = column_loops().reaching(centre_.data(), radius_.data(), of_factor * (1 - 16 * epsilon), d, known_.data());
+  } else {
+    for (std::size_t j = 0; j < d; ++j) {
+      const double pull = held_part(centre_[j], j) + radius_[j];
+      known_[count] = static_cast<std::int32_t>(j);
+      count += !(pull * (1 + 16 * epsilon) <= of_factor * factors_[j]);
+    }
   }
-  progress_.work(n + 4.0 * static_cast<double>(d));
-  return needed;
+  known_.resize(count);
+  progress_.work(2.0 * static_cast<double>(n) + static_cast<double>(d));
 }
 
 /// v_j of all columns but those whose term is 0 for certain.
 void ColumnCheck::combine(double lambda, const Masses& of, double excess) {
   const std::size_t d = v_.size();
-  const bool first = before_.empty();
   // All of them again, once those that were needed since the last time cost as much.
-  spent_ += first ? d : find_needed(lambda, of, excess);
-  const bool all = spent_ > d || first;
-  known_.clear();
-  for (std::size_t j = 0; j < d; ++j) {
-    if (!all && needed_[j] == 0) continue;
-    known_.push_back(j);
-    const Row x = summed(j);
-    v_[j] = dot(x, weighted_.data()) / problem_.total_weight;
-    progress_.work(x.count);
+  if (!bounds_.empty()) find_needed(lambda, of, excess);
+  spent_ += known_.size();
+  const bool all = spent_ > d || bounds_.empty();
+  if (all) {
+    known_.resize(d);
+    for (std::size_t j = 0; j < d; ++j) known_[j] = static_cast<std::int32_t>(j);
   }
+  sum_known();
   if (!all) return;
   spent_ = 0;
-  before_ = weighted_;
-  masses_before_ = of;
-  pull_before_.resize(d);
-  for (std::size_t j = 0; j < d; ++j) pull_before_[j] = held_part(v_[j], j);
+  bounds_.keep({weighted_, excess, v_, of.root * (most_ulps_ + excess * (1 + 64 * epsilon)), lost_}, roots_);
+}
+
+/// Four columns at a time, with the bits of one after the other.
+void ColumnCheck::sum_known() {
+  double work = 0;
+  std::size_t waiting[4];
+  Row x[4] = {};
+  int count = 0;
+  const auto sum = [&] {
+    double out[4];
+    dots(x, count, nullptr, weighted_.data(), out);
+    for (int r = 0; r < count; ++r) v_[waiting[r]] = out[r] / problem_.total_weight;
+    count = 0;
+  };
+  for (const std::int32_t at : known_) {
+    const Row column = columns_.column(at);
+    const auto j = static_cast<std::size_t>(at);
+    if (origin_[j] != 0 || column.indices != nullptr) {
+      v_[j] = dot(summed(j), weighted_.data()) / problem_.total_weight;
+    } else {
+      waiting[count] = j;
+      x[count++] = column;
+      if (count == 4) sum();
+    }
+    work += column.count;
+    if (work > 1e4) progress_.work(std::exchange(work, 0.0));
+  }
+  sum();
+  progress_.work(work);
 }
 
 double ColumnCheck::term_between(double v, double off, std::size_t j, double lambda) const {
@@ -312,8 +341,8 @@ double ColumnCheck::dual(const Sums& at, double lambda) {
   double scale = 1;
   if (rho == 1) {
     double largest = 0;
-    for (const std::size_t j : known_)
-      if (penalizes(j) && endless(v_[j], j))
+    for (const std::int32_t at_column : known_)
+      if (const auto j = static_cast<std::size_t>(at_column); penalizes(j) && endless(v_[j], j))
         largest = std::max(
             largest, (std::fabs(v_[j]) + (bounded ? off(of, excess, j) : 0.0)) / (of_factor * problem_.factor(j)));
     // A little further than needed, so that rounding does not leave it outside.
@@ -323,7 +352,8 @@ double ColumnCheck::dual(const Sums& at, double lambda) {
   double value = sum.value - (chunks * epsilon + excess) * (sum.size + at.spread) - 8 * epsilon * weight_;
   value = value / total - 4 * epsilon * std::fabs(value / total);
   double share = 1, penalty = 0, between = 0, between_size = 0;
-  for (const std::size_t j : known_) {
+  for (const std::int32_t at_column : known_) {
+    const auto j = static_cast<std::size_t>(at_column);
     const double v = scale * v_[j], kappa = of_factor * problem_.factor(j), error = off(of, excess, j),
                  size = std::fabs(v) + error;
     if (!std::isfinite(size)) return 0;

@@ -2,10 +2,9 @@
 // would take longer to read again one by one than to solve for. It has the rows by columns, and scores, losses and sums of
 // its own at the vectors that it is given: nothing of it is a solver's.
 //
-// Columns that need no sum. Of any two dual vectors a, a' the sums of column j differ by at most ‖x_j‖ ‖c (a − a')‖ / W
-// (Cauchy–Schwarz). Where a bound of |v_j| does not pass what the penalty holds, λ ρ f_j, the term of column j is 0 and the
-// lasso's constraint is met, whatever v_j is exactly. So sums of a' that was certified before save most of those of a. Bounds of
-// weights that let no weight of 0 ask for all sums.
+// Columns that need no sum. Where a bound of |v_j| does not pass what the penalty holds, λ ρ f_j, the term of column j is 0 and the
+// lasso's constraint is met, whatever v_j is exactly. So the sums of dual vectors that were certified before save most of those
+// of a (data/column_bounds.hpp). Bounds of weights that let no weight of 0 ask for all sums.
 //
 // Rounding, by columns. A sum over rows of c a x_j errs by ulps of Σ c|a||x_j|, which is at most Σ c|a|‖x‖ and, by
 // Cauchy–Schwarz, W √(Σ c a²/W) √(Σ c x_j²/W), the last of ColumnSizes. Of a column of numbers as small as 1 beside one of times
@@ -20,6 +19,7 @@
 #include "core/base/progress.hpp"
 #include "core/certificate/certificate.hpp"
 #include "core/certificate/column_sizes.hpp"
+#include "core/data/column_bounds.hpp"
 #include "core/data/columns.hpp"
 #include "core/math/rounding.hpp"
 #include "core/problem/problem.hpp"
@@ -67,7 +67,8 @@ class ColumnCheck {
   double off(const Masses& of, double excess, std::size_t j) const {
     return (ulps_[j] + excess * (1 + 64 * epsilon)) * mass(of, j) + lost_;
   }
-  std::size_t find_needed(double lambda, const Masses& of, double excess);
+  void find_needed(double lambda, const Masses& of, double excess);
+  void sum_known();
   void combine(double lambda, const Masses& of, double excess);
   double dual(const Sums& at, double lambda);
   /// The part of v_j that bounds let pull its weight from 0; |v| of one that may not be 0.
@@ -90,20 +91,21 @@ class ColumnCheck {
   ColumnSizes sizes_;
   double constant_;                           // the value of the intercept's column: 1 where it is free, 0 without one
   std::vector<double> norms_;                 // of the rows
-  std::vector<double> lengths_, roots_;       // of the columns as they are summed: ‖x − o‖, √(Σ c (x − o)²/W)
+  std::vector<double> roots_;                 // of the columns as they are summed: √(Σ c (x − o)²/W)
   std::vector<double> origin_;                // o of those that lie far from 0, 0 of the others
   std::vector<double> centred_;               // x − o of the column at hand
   double squares_ = 0, weight_ = 0;           // Σ c ‖x‖², Σ c
   std::vector<double> cost_, y_;              // of the rows
   std::vector<double> u_, slope_, weighted_;  // at the vectors: scores, φ', c a
-  std::vector<double> ulps_, factors_;  // what sums of columns err by, as a share; their factors, −1: always needed
-  double lost_ = 0;                     // by vanished products
-  std::vector<double> v_;               // the sums of columns, where they are known
-  std::vector<std::size_t> known_;      // of the last point
-  std::vector<char> needed_;            // of the last point
-  std::vector<double> before_, pull_before_;  // c a and what all sums pull, of a point that was certified before
-  Masses masses_before_;                      // of those sums
-  std::size_t spent_ = 0;                     // sums that were made since
+  std::vector<double> ulps_, factors_;   // what sums of columns err by, as a share; their factors, −1: always needed
+  double lost_ = 0;                      // by vanished products
+  std::vector<double> v_;                // the sums of columns, where they are known
+  std::vector<std::int32_t> known_;      // of the last point
+  std::vector<double> centre_, radius_;  // bounds of all sums of the last point
+  bool alike_ = true;                    // one penalty for all features, and no bounds of weights
+  ColumnBounds bounds_;                  // by the sums of points that were certified before
+  double most_ulps_ = 0;                 // of ulps_
+  std::size_t spent_ = 0;                // sums that were made since
 };
 
 }  // namespace margin

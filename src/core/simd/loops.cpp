@@ -9,6 +9,7 @@
 #include "core/simd/cut_sums.hpp"
 #include "core/simd/keyed_bits.hpp"
 #include "core/simd/logistic_points.hpp"
+#include "core/simd/mixed_columns.hpp"
 #include "core/simd/plain_dot.hpp"
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -130,6 +131,15 @@ KeyedBits keyed_bits_of(const SimdLoops& set) {
   if (&set == &avx2_table) return {avx2::keyed_floats, avx2::keyed_doubles};
 #endif
   if (&set == &baseline_table) return {baseline::keyed_floats, baseline::keyed_doubles};
+  return {};
+}
+
+ColumnLoops column_loops_of(const SimdLoops& set) {
+#ifdef MARGIN_X86_KERNELS
+  if (&set == &avx512_table) return {avx512::mix_columns, avx512::reaching};
+  if (&set == &avx2_table) return {avx2::mix_columns, avx2::reaching};
+#endif
+  if (&set == &baseline_table) return {baseline::mix_columns, baseline::reaching};
   return {};
 }
 

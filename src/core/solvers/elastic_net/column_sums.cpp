@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/data/four_rows.hpp"
+#include "core/simd/mixed_columns.hpp"
 
 namespace margin {
 
@@ -11,13 +12,15 @@ ColumnSums::ColumnSums(const Problem& problem, const Columns& columns, const Pro
     : problem_(problem), columns_(columns), progress_(progress) {
   const auto d = static_cast<std::size_t>(problem.dimensions());
   v_.assign(d, 0.0);
-  bound_.assign(d, 0.0);
+  centre_.assign(d, 0.0);
+  radius_.assign(d, 0.0);
   known_.assign(d, 1);
   progress.work(4.0 * static_cast<double>(d));
 }
 
 double ColumnSums::bytes(const Problem& p) {
-  return 8.0 * static_cast<double>(p.rows()) + (6 * 8.0 + 1 + 8) * p.dimensions();
+  const double n = static_cast<double>(p.rows());
+  return 8 * n + (4 * 8.0 + 1) * p.dimensions() + ColumnBounds::bytes(n, p.dimensions());
 }
 
 void ColumnSums::all(const std::vector<double>& a) {
@@ -26,58 +29,40 @@ void ColumnSums::all(const std::vector<double>& a) {
   for (std::size_t j = 0; j < v_.size(); ++j) asked_.push_back(j);
   sum();
   before_ = a;
-  v_before_.resize(v_.size());
-  for (std::size_t j = 0; j < v_.size(); ++j) v_before_[j] = v_[j] / problem_.factor(j);
+  kept_ = false;
   spent_ = 0;
   least_ = -1;
 }
 
-/// Means and lengths of all columns.
-void ColumnSums::measure() {
-  const auto n = static_cast<double>(problem_.rows());
-  const std::size_t d = v_.size();
-  means_.resize(d);
-  lengths_.resize(d);
-  const std::vector<double> ones(static_cast<std::size_t>(problem_.rows()), 1.0);
-  for (std::size_t j = 0; j < d; ++j) {
-    const Row x = columns_.column(static_cast<std::int32_t>(j));
-    const double mean = dot(x, ones.data()) / n, square = squared_norm(x),
-                 over = problem_.total_weight * problem_.factor(j);
-    // Both squares err by their rounding: where columns lie far from 0 the bound is wide.
-    means_[j] = mean / over;
-    lengths_[j] = std::sqrt(std::max(0.0, square - n * mean * mean) + 1e-15 * (n + 40) * square) / over;
-    progress_.work(2.0 * x.count + 8);
-  }
+/// The sums of before_, which v_ still has all of.
+void ColumnSums::keep() {
+  if (kept_) return;
+  const std::size_t n = before_.size(), d = v_.size();
+  if (!bounds_.has_value()) bounds_.emplace(columns_, n, d, problem_.total_weight, false, progress_);
+  std::vector<double> lengths(d);
+  double square = 0;
+  for (const double v : before_) square += v * v;
+  for (std::size_t j = 0; j < d; ++j) lengths[j] = bounds_->length(j);
+  const double error = epsilon * (static_cast<double>(n) + 40) * std::sqrt(square) / problem_.total_weight;
+  bounds_->keep({before_, 0, v_, error, 0}, lengths);
+  kept_ = true;
 }
 
 void ColumnSums::some(const std::vector<double>& a) {
-  const std::size_t n = a.size(), d = v_.size();
-  // A vector's own sums tell more than bounds by those of another, once these have cost as much.
+  const std::size_t d = v_.size();
+  // A vector's own sums tell more than bounds by those of others, once these have cost as much.
   if (before_.empty() || spent_ >= d) return all(a);
-  if (means_.empty()) measure();
-  double both = 0, square = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    both += a[i] * before_[i];
-    square += before_[i] * before_[i];
-  }
-  const double share = square > 0 ? both / square : 0;
-  double rest = 0, length = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double e = a[i] - share * before_[i];
-    rest += e;
-    length += e * e;
-  }
-  // A little more, as the sums behind it are rounded.
-  length = std::sqrt(std::max(0.0, length - rest * rest / static_cast<double>(n)) + 1e-15 * both * std::fabs(share));
-  const double *const of_before = v_before_.data(), *const means = means_.data(), *const lengths = lengths_.data();
-  double* const bound = bound_.data();
-#pragma omp simd
-  for (std::size_t j = 0; j < d; ++j)
-    bound[j] = std::fabs(share * of_before[j] + rest * means[j]) + length * lengths[j];
+  keep();
+  bounds_->bound(bounds_->nearest(a, 0), centre_, radius_);
+  if (!problem_.penalty_factor.empty())
+    for (std::size_t j = 0; j < d; ++j) {
+      centre_[j] /= problem_.factor(j);
+      radius_[j] /= problem_.factor(j);
+    }
   std::fill(known_.begin(), known_.end(), 0);
   a_ = a.data();
   least_ = -1;
-  progress_.work(static_cast<double>(d) + 4.0 * static_cast<double>(n));
+  progress_.work(static_cast<double>(d) + 2.0 * static_cast<double>(a.size()));
 }
 
 /// Of the columns that are asked for.
@@ -97,7 +82,8 @@ void ColumnSums::sum() {
     for (std::size_t r = 0; r < count; ++r) {
       const std::size_t j = asked_[k + r];
       v_[j] = out[r] / total;
-      bound_[j] = std::fabs(v_[j]) / problem_.factor(j);
+      centre_[j] = v_[j] / problem_.factor(j);
+      radius_[j] = 0;
       known_[j] = 1;
       work += x[r].count;
     }
@@ -111,12 +97,15 @@ const std::vector<std::size_t>& ColumnSums::at_least(double least) {
   if (least_ >= 0 && least >= least_) return found_;
   found_.clear();
   asked_.clear();
-  for (std::size_t j = 0; j < bound_.size(); ++j) {
-    if (bound_[j] < least) continue;  // a bound that is no number leaves the feature in
+  const std::size_t d = v_.size();
+  places_.resize(d);
+  places_.resize(column_loops().reaching(centre_.data(), radius_.data(), least, d, places_.data()));
+  for (const std::int32_t at : places_) {
+    const auto j = static_cast<std::size_t>(at);
     found_.push_back(j);
     if (known_[j] == 0) asked_.push_back(j);
   }
-  progress_.work(static_cast<double>(bound_.size()));
+  progress_.work(static_cast<double>(d));
   sum();
   least_ = least;
   return found_;

@@ -1,15 +1,16 @@
 // What columns sum one dual vector after another up to, where it matters. For few rows and many features these sums are
 // most of the work, and most of them only tell that a weight stays 0.
 //
-// Of a vector a, with a' one whose sums are all known, e = a − s a' as short as it gets and m_j the mean of column j:
-//   <a, x_j> = s <a', x_j> + m_j Σ e + <e, x_j − m_j>,   the last at most ‖e − mean‖ ‖x_j − m_j‖ (Cauchy–Schwarz).
-// Along a path a' and a point nearly the same way, so that the bound leaves few columns. No certificate reads any of it.
+// Bounds by the sums of vectors before it (data/column_bounds.hpp) leave few columns along a path. No certificate reads any
+// of it.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "core/base/progress.hpp"
+#include "core/data/column_bounds.hpp"
 #include "core/data/columns.hpp"
 #include "core/problem/problem.hpp"
 
@@ -34,7 +35,7 @@ class ColumnSums {
   const std::vector<double>& values() const { return v_; }
 
  private:
-  void measure();
+  void keep();
   void sum();
 
   const Problem& problem_;
@@ -42,14 +43,16 @@ class ColumnSums {
   const Progress& progress_;
   std::vector<double> v_;
   const double* a_ = nullptr;
-  std::vector<double> bound_;  // ≥ |v_j| / factor_j
+  std::vector<double> centre_, radius_;  // v_j / factor_j is that near
   std::vector<char> known_;
   std::vector<std::size_t> found_;
   double least_ = 0;  // of found_; −1: none was asked for
   std::vector<std::size_t> asked_;
-  std::vector<double> means_, lengths_;    // m_j and ‖x_j − m_j‖, over W and the factor
-  std::vector<double> before_, v_before_;  // a' and its sums over the factors
-  std::size_t spent_ = 0;                  // sums since
+  std::vector<std::int32_t> places_;
+  std::vector<double> before_;  // the last vector with all sums
+  bool kept_ = false;           // bounds_ has them
+  std::optional<ColumnBounds> bounds_;
+  std::size_t spent_ = 0;  // sums since
 };
 
 }  // namespace margin

@@ -40,6 +40,8 @@ void ElasticNet::restart() {
   summed_ = known_ = fresh_ = false;
   last_lambda_ = 0;
   set_.clear();
+  face_.begin();
+  face_set_.clear();
 }
 
 double ElasticNet::bytes(const Problem& problem) {
@@ -220,6 +222,20 @@ void ElasticNet::pose(double lambda) {
   if (!p.bounds.empty()) q_.low.push_back(-infinity), q_.high.push_back(infinity);
 }
 
+/// A factor serves from step to step where neither curvatures nor lambda are in it.
+void ElasticNet::carry_face() {
+  if (risk_.problem().loss->self_concordance() != 0 || risk_.problem().l1_ratio < 1) return face_.begin();
+  std::vector<std::int32_t> places;
+  std::size_t k = 0;
+  for (const std::size_t j : face_set_) {
+    while (k < set_.size() && set_[k] < j) ++k;
+    places.push_back(k < set_.size() && set_[k] == j ? static_cast<std::int32_t>(k) : -1);
+  }
+  places.push_back(static_cast<std::int32_t>(set_.size()));  // the intercept
+  face_.renumber(places, risk_.progress());
+  face_set_ = set_;
+}
+
 bool ElasticNet::step(double lambda, const ColumnRisk::Interval& at, double wanted) {
   const Problem& p = risk_.problem();
   const double gap = at.primal - at.dual;
@@ -244,6 +260,7 @@ bool ElasticNet::step(double lambda, const ColumnRisk::Interval& at, double want
       risk_.curvatures(curvature_floor(*p.loss), h_);
       solve_with_columns(q_, rows, h_, constant, enough, risk_.progress());
     } else {
+      carry_face();
       solve_with_matrix(q_, matrix_.values(), matrix_.stride(), enough, face_, risk_.progress());
     }
     const bool was_fresh = fresh_ || columns;

@@ -32,6 +32,7 @@ class ElasticNet {
   void sum_up();
   void choose_features(double lambda);
   void pose(double lambda);
+  void carry_face();
   void balance_intercept(double lambda, double accuracy);
   bool narrow() const { return risk_.features() <= narrow_features_; }
   bool by_columns(double lambda);
@@ -50,6 +51,7 @@ class ElasticNet {
   L1Coordinates q_;               // the quadratic problem of the step
   std::vector<double> w_, to_;    // weights of the working set where the step begins, and where it goes
   FaceSteps face_;
+  std::vector<std::size_t> face_set_;   // the working set of its coordinates
   bool fresh_ = false, known_ = false;  // the matrix is that of the point; there is one
   double last_gap_ = 0;
   double last_lambda_ = 0;

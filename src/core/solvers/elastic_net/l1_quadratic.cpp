@@ -40,29 +40,80 @@ bool moves(const L1Coordinates& at, std::size_t j) {
 
 }  // namespace
 
-/// The factor of the members' matrix: of members that are some of the last ones it is what is left of theirs.
-bool FaceSteps::factor(const L1Coordinates& at, const double* h, std::size_t stride, const Progress& progress) {
+/// The last factor without those that are no members any more, and with those that came; false where it takes as long anew.
+bool FaceSteps::follow(const L1Coordinates& at, const double* h, std::size_t stride, const Progress& progress) {
   const std::size_t s = members_.size();
-  if (s > 0 && s <= factored_.size() && 4 * (factored_.size() - s) <= s &&
-      std::includes(factored_.begin(), factored_.end(), members_.begin(), members_.end())) {
-    for (std::size_t p = factored_.size(); p-- > 0;) {
-      if (std::binary_search(members_.begin(), members_.end(), factored_[p])) continue;
-      remove_factored(matrix_, factored_.size(), p, progress);
-      factored_.erase(factored_.begin() + static_cast<std::ptrdiff_t>(p));
-    }
-    return true;
+  std::vector<char>& is_new = mark_;
+  is_new.assign(at.size(), 0);
+  for (const std::size_t j : members_) is_new[j] = 1;
+  std::size_t kept = 0;
+  for (const std::size_t j : factored_) kept += is_new[j] != 0 ? 1 : 0;
+  if (kept == 0 || 4 * (factored_.size() - kept) > s || 8 * (s - kept) > s || s > matrix_.size()) return false;
+  for (std::size_t p = factored_.size(); p-- > 0;) {
+    if (is_new[factored_[p]] != 0) continue;
+    remove_factored(matrix_, factored_.size(), p, progress);
+    factored_.erase(factored_.begin() + static_cast<std::ptrdiff_t>(p));
   }
+  for (const std::size_t j : factored_) is_new[j] = 0;
+  for (const std::size_t j : members_)
+    if (is_new[j] != 0 && !append(j, at, h, stride)) return false;
+  progress.work(static_cast<double>((s - kept) * s * s) / 4);
+  members_ = factored_;
+  return true;
+}
+
+void FaceSteps::renumber(const std::vector<std::int32_t>& places, const Progress& progress) {
+  std::size_t gone = 0;
+  for (const std::size_t j : factored_) gone += places[j] < 0 ? 1 : 0;
+  if (4 * gone > factored_.size()) return begin();
+  for (std::size_t p = factored_.size(); p-- > 0;) {
+    const std::int32_t to = places[factored_[p]];
+    if (to >= 0) {
+      factored_[p] = static_cast<std::size_t>(to);
+      continue;
+    }
+    remove_factored(matrix_, factored_.size(), p, progress);
+    factored_.erase(factored_.begin() + static_cast<std::ptrdiff_t>(p));
+  }
+}
+
+/// The factor with one more coordinate, the last; false where it depends on the others.
+bool FaceSteps::append(std::size_t j, const L1Coordinates& at, const double* h, std::size_t stride) {
+  constexpr double least_pivot = 1e-9;
+  const std::size_t n = factored_.size();
+  direction_.resize(n);
+  for (std::size_t q = 0; q < n; ++q) direction_[q] = h[j * stride + factored_[q]];
+  const double own = h[j * stride + j] + at.l2[j];
+  double rest = own;
+  for (std::size_t q = 0; q < n; ++q) {
+    const double* const row = matrix_.row(q);
+    const double v = direction_[q] /= row[q];
+    simd().axpy_d(-v, row + q + 1, direction_.data() + q + 1, n - q - 1);
+    rest -= v * v;
+  }
+  if (!(rest > least_pivot * own)) return false;
+  for (std::size_t q = 0; q < n; ++q) matrix_.row(q)[n] = direction_[q];
+  matrix_.row(n)[n] = std::sqrt(rest);
+  factored_.push_back(j);
+  return true;
+}
+
+/// The factor of the members' matrix, whose order becomes that of the factor.
+bool FaceSteps::factor(const L1Coordinates& at, const double* h, std::size_t stride, const Progress& progress) {
+  const std::size_t s = members_.size(), spare = 4 + s / 8;
+  if (follow(at, h, stride, progress)) return true;
   factored_.clear();
   double top = 0;
   for (const std::size_t j : members_) top = std::max(top, h[j * stride + j] + at.l2[j]);
   for (double damping = 0; damping < 1e-3; damping = damping == 0 ? 1e-14 : 1e4 * damping) {
-    matrix_.reset(s, progress);
+    matrix_.reset(s + spare, progress);
     for (std::size_t p = 0; p < s; ++p) {
       const double* const from = h + members_[p] * stride;
       double* const to = matrix_.row(p);
       for (std::size_t q = p; q < s; ++q) to[q] = from[members_[q]];
       to[p] += at.l2[members_[p]] + damping * (to[p] + top);
     }
+    for (std::size_t p = s; p < s + spare; ++p) matrix_.row(p)[p] = 1;  // for those that may come
     progress.work(static_cast<double>(s * s));
     if (!factorise(matrix_, progress)) continue;
     if (damping == 0) factored_ = members_;
@@ -108,11 +159,12 @@ bool FaceSteps::step(L1Coordinates& at, const double* h, std::size_t stride, con
 void solve_with_matrix(L1Coordinates& at, const double* h, std::size_t stride, double enough, FaceSteps& face,
                        const Progress& progress) {
   const std::size_t m = at.size();
-  face.begin();
   // A step on a face costs as much as that many rounds, about. Descent alone may crawl, so that a small decrease proves
   // nothing unless it follows one.
-  const std::size_t wait = 2 + m / 24;
+  const std::size_t wait = 2 + m / 96;
   std::size_t since = 0;
+  for (int k = 0; k < 20 && face.step(at, h, stride, progress); ++k) {
+  }
   bool faced = false;
   for (int round = 0; round < most_rounds; ++round) {
     double decrease = 0;

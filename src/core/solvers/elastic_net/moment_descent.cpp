@@ -48,6 +48,7 @@ void MomentDescent::solve(double lambda, double enough, const Progress& progress
   for (std::size_t j = 0; j < d; ++j)
     if (at_.z[j] != 0) simd().axpy_d(at_.z[j], matrix_.data() + j * stride_, at_.g.data(), d);
   progress.work(static_cast<double>(d * d) / 4 + 8.0 * static_cast<double>(d));
+  if (rho < 1) face_.begin();  // else nothing of the matrix depends on lambda
   solve_with_matrix(at_, matrix_.data(), stride_, enough, face_, progress);
   if (!problem_.free_intercept) return;
   b_ = moments_.of(c, moments_.target());
