@@ -195,6 +195,21 @@ TEST(Scans, FreeInterceptsOfSmallSamples) {
       }
 }
 
+/// Rows of which 16 MB hold hardly as many as they have features.
+TEST(Scans, WideRowsHaveALargerSample) {
+  Table t = sample(12, 3000, 1500, true);
+  const Dataset data = store(t, true, Storage::doubles);
+  Options options = soft("hinge", 0.1, 1e-2);
+  ThreeParts source(data);
+  const Model found = train_scans(source, options, {});
+  EXPECT_EQ(source.scans, 2);
+  expect_right(data, options, found);
+  options.sample_rows = 800;  // as asked for
+  ThreeParts few(data);
+  expect_right(data, options, train_scans(few, options, {}));
+  EXPECT_GT(few.scans, 2);
+}
+
 TEST(Scans, ASampleWithoutACountHasNoLevel) {
   Table t = sample(3, 400, 3, false);
   for (double& y : t.y) y = 0;
