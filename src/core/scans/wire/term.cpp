@@ -14,9 +14,8 @@ namespace margin {
 namespace {
 
 constexpr std::uint32_t term_magic = 0x354d544dU;  // "MTM5"
-// Sums over vectors, of which a term says only how many there are, for each
-// number: 64 rings of four sides for a value, 4,096 groups of rows
-// (question.cpp) for eight.
+// Sums over vectors, of which a term says only how many there are, for each number: 64 rings of four sides for a value,
+// 4,096 groups of rows (question.cpp) for eight.
 constexpr std::size_t most_vectors = 512;
 enum TermFlags : std::uint32_t {
   skipped = 1,
