@@ -85,7 +85,7 @@ ScanProblem::ScanProblem(const Options& options, const Question& asked, Answer& 
       total_weight(first.number(weight)),
       stored_weight(first.sum(weight), static_cast<double>(first.rows()), total_weight),
       radius(first.number(longest)),
-      bag_rows(std::max(asked.bag_rows, first.bag(0).rows())),
+      bag_rows(asked.bag_rows),
       bag_bytes(std::min(asked.bag_bytes, most_bag_bytes)),
       sparse_(first.sparse_input()) {
   const std::string hint = "Scale the features, or leave such rows out with WHERE.";
