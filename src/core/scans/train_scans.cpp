@@ -208,9 +208,9 @@ Model train_scans(RowSource& source, const Options& as_given, const Progress& pr
                 "Rows without label or features do not count.");
   if (!first.arrived()) asked.parts = 1;  // whoever reads in many tasks adds up here all the same
   if (first.bag(0).complete()) return train_kept(asked, first, given, progress, memory);
-  // Both, where both are wanted.
-  const bool of_columns = ask_of_columns(given, asked, first), more = ask_for_more(given, asked, first, memory);
-  if (of_columns || more) first = run.ask(asked);
+  Status limit;
+  const bool more = !run.exhausted(limit) && ask_for_more(given, asked, first, memory);
+  if (more || ask_of_columns(given, asked, first)) first = run.ask(asked);
   if (more && first.bag(0).complete()) return train_kept(asked, first, given, progress, memory);
   std::vector<Fairness> parities = take_fairness(given, grouped_by_scans(asked, first, run));
   ScanProblem problem(given, asked, first, run, memory);
