@@ -210,6 +210,25 @@ TEST(Scans, WideRowsHaveALargerSample) {
   EXPECT_GT(few.scans, 2);
 }
 
+/// Where a model takes longer than a scan, it is solved loosely and from a wide smoothing: no more scans for that, whatever the loss.
+TEST(Scans, WideModelsAreRightInFewScans) {
+  const struct {
+    std::string loss, intercept;
+    int most;
+  } cases[] = {{"hinge", "penalized", 9}, {"hinge", "free", 9}, {"absolute", "penalized", 9}};
+  for (const auto& c : cases) {
+    const bool classes = c.loss == "hinge";
+    Table t = sample(14, 4000, 600, classes);
+    const Dataset data = store(t, classes, Storage::floats);
+    Options options = soft(c.loss, 1e-2, 1e-3);
+    if (c.intercept == "free") options.intercept_form = InterceptForm::free;
+    options.sample_rows = 1800;
+    ThreeParts source(data);
+    expect_right(data, options, train_scans(source, options, {}));
+    EXPECT_LE(source.scans, c.most) << c.loss << ", " << c.intercept;
+  }
+}
+
 TEST(Scans, ASampleWithoutACountHasNoLevel) {
   Table t = sample(3, 400, 3, false);
   for (double& y : t.y) y = 0;

@@ -81,6 +81,7 @@ class ScanProblem {
   double constant_loss = std::numeric_limits<double>::infinity();  ///< Certificate::constant_loss
   Standardization units;                     ///< empty without the option standardize or a lambda of 0
   std::int64_t bag_rows = 0, bag_bytes = 0;  ///< what later questions may keep of rows
+  std::int64_t wide_bag_bytes = 0;           ///< the same where a model takes longer than a scan
 
   /// Sampled rows and a few of each class, in the units of the questions. For a soft margin each row weighs as much as
   /// the rows of its class that it stands for.

@@ -33,8 +33,12 @@ namespace {
 using Vector = std::vector<double>;
 
 constexpr double start_tolerance = 1e-3;
+// Of wide models, the share of columns / sampled rows: what a sample of few rows for each feature tells errs by more than that.
+constexpr double wide_start = 0.1;
 // What the model's own solution may leave of the gap, and of the gap that is asked for.
 constexpr double gap_share = 0.002, wanted_share = 0.2;
+// Of the gap, where steps of a model take as long as a scan: those that solve it to fewer digits save no scan.
+constexpr double wide_gap_share = 0.1;
 // What is left of a gap after one more scan, which share of it a value falls by, and how many times what is wanted it is, where two
 // such scans say that more of them do not help.
 constexpr double poor_progress = 0.5, poor_gain = 0.1, far_gap = 4;
@@ -57,10 +61,11 @@ class BandScans {
         options_(options),
         run_(run),
         constant_(problem.sample().intercept_column()),
-        nothing_(problem.sample().one_class() ? negligible_value(problem) : -1) {
-    const std::size_t columns = static_cast<std::size_t>(problem.dimensions) + (constant_ != 0 ? 1 : 0);
+        nothing_(problem.sample().one_class() ? negligible_value(problem) : -1),
+        columns_(static_cast<std::size_t>(problem.dimensions) + (constant_ != 0 ? 1 : 0)),
+        wide_(wide_model(columns_)) {
     for (std::int32_t o = 0; o < problem.outputs(); ++o)
-      outputs_.push_back(std::make_unique<BandOutput>(problem, o, columns, constant_));
+      outputs_.push_back(std::make_unique<BandOutput>(problem, o, columns_, constant_));
   }
   ScanSolution solve(const OtherBound& other_bound, const Solution* given);
 
@@ -75,11 +80,15 @@ class BandScans {
   ScanRun& run_;
   double constant_;
   double nothing_;  // half of a value that counts as 0; −1: none does
+  std::size_t columns_;
+  bool wide_;  // a model takes longer than a scan
   std::vector<std::unique_ptr<BandOutput>> outputs_;
 };
 
 void BandScans::start(const Solution* given) {
-  const Solution s = given != nullptr ? *given : solve_sample(p_, options_, run_, start_tolerance);
+  const double rows = static_cast<double>(std::max<std::int64_t>(1, p_.sample().rows())),
+               loose = wide_ ? wide_start * std::min(1.0, static_cast<double>(columns_) / rows) : 0;
+  const Solution s = given != nullptr ? *given : solve_sample(p_, options_, run_, std::max(start_tolerance, loose));
   for (std::size_t o = 0; o < outputs_.size(); ++o) take_start(s, o, constant_, outputs_[o]->w);
 }
 
@@ -113,7 +122,8 @@ Question BandScans::question() const {
   }
   q.bag_rows = std::max({p_.bag_rows, rows_per_column * p_.dimensions + least_rows,
                          p_.sample().one_class() ? least_rows_of_one_class : 0});
-  q.bag_bytes = std::max<std::int64_t>(1 << 16, p_.bag_bytes / static_cast<std::int64_t>(outputs_.size()));
+  q.bag_bytes = std::max<std::int64_t>(
+      1 << 16, (wide_ ? p_.wide_bag_bytes : p_.bag_bytes) / static_cast<std::int64_t>(outputs_.size()));
   return q;
 }
 
@@ -135,9 +145,12 @@ ScanSolution BandScans::solve(const OtherBound& other_bound, const Solution* giv
     }
     double wanted = wanted_gap(lower, upper);
     const double before = std::min(upper - lower, std::fabs(upper));
+    const bool known = wide_ && upper - lower <= certifiable * wanted;  // no model would be asked about
     for (const auto& o : outputs_) {
+      if (known) break;
       const double share =
-          std::max(wanted_share * wanted, gap_share * std::max(0.0, before)) / static_cast<double>(outputs_.size());
+          std::max(wanted_share * wanted, (wide_ ? wide_gap_share : gap_share) * std::max(0.0, before)) /
+          static_cast<double>(outputs_.size());
       o->solve_model(share, certifiable * wanted / static_cast<double>(outputs_.size()), run_);
     }
     lower = 0;

@@ -16,6 +16,9 @@ using Vector = std::vector<double>;
 
 // The first smoothing of a model: of its width, and as a share of the distance to the nearest row that is not in memory.
 constexpr double first_kappa = 0.4, first_width = 0.2;
+// How much sharper the last smoothing of a wide model is than the first one of the next. From that last one on, a scan's new rows took
+// 60 to 120 steps of 0.2 s, 30 of them in vain; of softer ones there are 15 to 30.
+constexpr double softer = 25;
 constexpr double unbalanced = 1e-3;  // of the dual values
 constexpr int most_steps = 400, most_epochs = 4000;
 
@@ -255,7 +258,7 @@ void BandOutput::minimise(Pieces& pieces, bool guess, double wanted, ScanRun& ru
   const double before = kappa_;
   double off = fixed.back(), mass = std::fabs(off);
   if (part.systems == NewtonProblem::Systems::cholesky) {
-    if (kappa_ == 0) kappa_ = first_smoothing(part, u);
+    kappa_ = smoothing(part, u);
     AugmentedLagrangian model(part, box, std::move(fixed));
     model.w = start;
     model.u = std::move(u);
@@ -303,15 +306,20 @@ double& BandOutput::dual_of(const Pieces& pieces, std::int64_t row) {
   return i < rows_.size() ? a_[i] : group_a_[static_cast<std::size_t>(pieces.groups[i - rows_.size()].index)];
 }
 
-/// κ of the first model: as wide a smoothing as the rows in memory reach.
-double BandOutput::first_smoothing(const NewtonProblem& part, const Vector& u) const {
+/// κ to begin a model with. Of the first one: as wide a smoothing as the rows in memory reach; of the next one: the last.
+/// Of a wide model a smoothing that few steps solve, however few of the rows near a kink are in memory.
+double BandOutput::smoothing(const NewtonProblem& part, const Vector& u) const {
+  const bool wide = wide_model(w.size());
+  if (kappa_ > 0 && !wide) return kappa_;
   double scale = 1;
   if (!part.loss.classification()) {
     double sum = 0;
     for (std::size_t k = 0; k < u.size(); ++k) sum += std::fabs(part.y[k] - u[k]);
     if (sum > 0) scale = sum / static_cast<double>(u.size());
   }
-  return std::max(first_kappa / scale, 1 / (first_width * std::clamp(best->reach(output_), 1e-6 * scale, scale)));
+  const double softest = first_kappa / scale;
+  if (wide) return kappa_ > 0 ? std::min(kappa_, std::max(softest, kappa_ / softer)) : softest;
+  return std::max(softest, 1 / (first_width * std::clamp(best->reach(output_), 1e-6 * scale, scale)));
 }
 
 /// The dual value of the rows in memory at their own dual values, and of the others on their pieces or, with `groups`, at

@@ -29,6 +29,12 @@ struct Scanned {
   }
 };
 
+/// Whether a step of a model, which takes a matrix of columns × columns, takes about as long as a scan of many rows.
+inline bool wide_model(std::size_t columns) {
+  constexpr std::size_t least = 512;
+  return columns >= least && columns <= static_cast<std::size_t>(Answer::most_matrix_columns);
+}
+
 /// Each is a bound of the optimum from its side, for the same rows: throws Error(invalid_value) where they contradict each other.
 void require_bound(double lower, double value);
 
@@ -53,7 +59,7 @@ class BandOutput {
   struct Pieces;
   void forget();
   void minimise(Pieces& pieces, bool guess, double wanted, ScanRun& run);
-  double first_smoothing(const NewtonProblem& part, const std::vector<double>& u) const;
+  double smoothing(const NewtonProblem& part, const std::vector<double>& u) const;
   void prove(const Pieces& pieces, bool groups, const Progress& progress);
   void add_groups(const Pieces& pieces, std::vector<std::int64_t>& which, std::vector<double>& fixed) const;
   double& dual_of(const Pieces& pieces, std::int64_t row);
