@@ -269,7 +269,7 @@ Records of_rows() {
       option("sample_rows", number_in(&Options::sample_rows, {1, 0x1p53}),
              "rows that the first scan keeps in memory, at most", ReadBy::scans,
              "train_margin_from, train_one_class_from",
-             "20000, or fewer; of losses with kinks 1 % of the rows, up to 100000"),
+             "20000, or fewer; of losses with kinks 1 % of the rows, up to 60000"),
   };
 }
 

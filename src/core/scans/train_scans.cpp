@@ -56,8 +56,9 @@ constexpr double most_wanted = 1 << 30, share_of_wanted = 1.0 / 4;
 // More of 4,000,000 rows saved no scan, and made each a third slower: rows that come and go cost more than a gradient.
 constexpr std::int64_t most_sample_rows = 20000;
 // But of a loss with kinks a hundredth of the rows, up to so many: of 10,000,000 rows hinge took 3 scans in place of 4 to a
-// tolerance of 1e-3, and 5 in place of 7 to 1e-6. Smooth losses, whose curvature the scans sum up, took as many as before.
-constexpr std::int32_t most_of_kinks = 100000;
+// tolerance of 1e-3, and 5 in place of 7 to 1e-6. 100,000 saved no scan more. Smooth losses, whose curvature the scans sum up,
+// took as many as before.
+constexpr std::int32_t most_of_kinks = 60000;
 
 bool samples_more(const Options& options) {
   constexpr unsigned others =

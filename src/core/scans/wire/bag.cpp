@@ -30,6 +30,8 @@ struct Layout {
   std::size_t indices, label, end;
 };
 
+constexpr std::size_t whole_words(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
+
 Head head_of_kept(const Term& t) {
   return {t.x.count,
           t.x.dimensions,
@@ -120,17 +122,24 @@ void Bag::settle_last() {
   const Entry& last = entries_.back();
   if (!left_out(last.key, bytes_of(last))) return;
   bytes_ -= static_cast<std::int64_t>(last.size);
-  room_.resize(last.begin);
+  vacate(last);
   entries_.pop_back();
 }
+
+void Bag::vacate(const Entry& e) const { free_.push_back({e.begin, whole_words(e.size)}); }
 
 /// Room for one more row, which is to be written.
 char* Bag::put(double key, std::size_t size) {
   constexpr std::size_t few = 16;
-  if (entries_.size() / 2 > std::max(static_cast<std::size_t>(most_rows_), fitting_) + few || bytes_ / 2 > most_bytes_)
-    trim();
-  const std::size_t begin = (room_.size() + 7) / 8 * 8;
-  room_.resize(begin + size);
+  const std::size_t fit = std::max(static_cast<std::size_t>(most_rows_), fitting_);
+  if (entries_.size() > fit + fit / 4 + few || bytes_ > most_bytes_ + most_bytes_ / 4) trim();
+  std::size_t begin = room_.size();
+  if (!free_.empty() && free_.back().size >= size) {
+    begin = free_.back().begin;
+    free_.pop_back();
+  } else {
+    room_.resize(begin + whole_words(size));
+  }
   entries_.push_back({key, begin, size});
   bytes_ += static_cast<std::int64_t>(size);
   return room_.data() + begin;
@@ -144,6 +153,7 @@ void Bag::drop_from(std::size_t first) const {
   dropped_ = true;  // it comes before what was left out so far: nothing else is here
   dropped_key_ = smallest.key;
   dropped_bytes_ = bytes_of(smallest);
+  std::for_each(from, entries_.end(), [&](const Entry& e) { vacate(e); });
   entries_.erase(from, entries_.end());
 }
 
@@ -181,20 +191,24 @@ void Bag::trim() const {
     bytes_ = sizes([](std::size_t, std::int64_t) { return true; });
   }
   fitting_ = entries_.size();
-  pack();
+  // Of rows of one size as many are free now as are to come.
+  if (room_.size() / 3 * 2 > static_cast<std::size_t>(bytes_) + 8 * entries_.size()) pack();
 }
 
-/// Rows without gaps.
+/// Rows without gaps, from the first one on: none moves to where one is that has not moved yet.
 void Bag::pack() const {
-  std::vector<char> packed;
-  packed.reserve(static_cast<std::size_t>(bytes_) + 8 * entries_.size());
-  for (Entry& e : entries_) {
-    packed.resize((packed.size() + 7) / 8 * 8);
-    const std::string_view row = bytes_of(e);
-    e.begin = packed.size();
-    packed.insert(packed.end(), row.begin(), row.end());
+  std::vector<Entry*> order;
+  order.reserve(entries_.size());
+  for (Entry& e : entries_) order.push_back(&e);
+  std::sort(order.begin(), order.end(), [](const Entry* a, const Entry* b) { return a->begin < b->begin; });
+  std::size_t end = 0;
+  for (Entry* const e : order) {
+    std::memmove(room_.data() + end, room_.data() + e->begin, e->size);
+    e->begin = end;
+    end += whole_words(e->size);
   }
-  room_ = std::move(packed);
+  room_.resize(end);
+  free_.clear();
 }
 
 void Bag::merge(const Bag& other) {
@@ -208,7 +222,10 @@ void Bag::merge(const Bag& other) {
     }
     const auto beyond =
         std::partition(entries_.begin(), entries_.end(), [&](const Entry& e) { return !left_out(e.key, bytes_of(e)); });
-    for (auto at = beyond; at != entries_.end(); ++at) bytes_ -= static_cast<std::int64_t>(at->size);
+    for (auto at = beyond; at != entries_.end(); ++at) {
+      bytes_ -= static_cast<std::int64_t>(at->size);
+      vacate(*at);
+    }
     entries_.erase(beyond, entries_.end());
     fitting_ = 0;  // others may come in the place of these
   }
@@ -258,6 +275,7 @@ void Bag::read(ByteReader& in) {
   in.require(!grown || static_cast<std::int64_t>(n) <= most_small_, "a bag holds more than it may");
   entries_.clear();
   room_.clear();
+  free_.clear();
   bytes_ = 0;
   fitting_ = n;
   for (std::size_t k = 0; k < n; ++k) {

@@ -77,6 +77,9 @@ class Bag {
   void read(ByteReader& in);
 
  private:
+  struct Place {
+    std::size_t begin, size;
+  };
   struct Entry {
     double key;
     std::size_t begin, size;  // of the bytes of the row
@@ -91,16 +94,19 @@ class Bag {
   }
   char* put(double key, std::size_t size);
   void settle_last();
+  void vacate(const Entry& e) const;
   void trim() const;
   std::int64_t rows_allowed() const;
   void drop_from(std::size_t first) const;
   void pack() const;
 
   std::int64_t most_rows_ = 0, most_bytes_ = 0, most_small_ = 0;
-  // Up to twice what fits, one row behind another: a heap would move every row that comes and goes through all levels of it.
-  // Whoever looks sees what fits.
+  // Up to a quarter more than fits: a heap would move every row that comes and goes through all levels of it. Whoever
+  // looks sees what fits.
   mutable std::vector<Entry> entries_;
   mutable std::vector<char> room_;  // each row at a multiple of 8
+  // Where rows were that left, for others: most often all are of one size. What none fits into is closed up later.
+  mutable std::vector<Place> free_;
   mutable std::int64_t bytes_ = 0;
   mutable std::size_t fitting_ = 0;  // so many rows were found to fit, and all of them are here
   // The smallest that was left out: what is larger is left out as well.
