@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -382,6 +383,76 @@ TEST(Compaction, dense_storage_where_it_is_smaller) {
   Options standardized = s;
   standardized.standardize = true;
   EXPECT_EQ(train(data, standardized, progress).status, Status::optimal);
+}
+
+// Many rows have their columns found by marks and named by a table, few by the map.
+TEST(Compaction, many_rows_have_the_columns_of_few) {
+  constexpr std::int32_t wide = 3000, of_each = 4;
+  Random random(17);
+  for (const bool some_dense : {false, true}) {
+    Dataset many(Dataset::Outcome::targets), few(Dataset::Outcome::targets);
+    std::vector<std::vector<std::int32_t>> indices;
+    std::vector<std::vector<double>> values;
+    for (int i = 0; i < 4000; ++i) {
+      std::set<std::int32_t> chosen;
+      const std::uint64_t count = some_dense && i == 2000 ? 60 : of_each;
+      while (chosen.size() < count) chosen.insert(static_cast<std::int32_t>(37 * random.below(80)));
+      indices.emplace_back(chosen.begin(), chosen.end());
+      values.emplace_back();
+      for (std::uint64_t k = 0; k < count; ++k)
+        values.back().push_back(i % 2 == 0 ? random.uniform() : std::floor(1 + 8 * random.uniform()));
+    }
+    for (std::size_t i = 0; i < indices.size(); ++i)
+      many.append(sparse_row(indices[i].data(), values[i].data(), static_cast<std::int32_t>(indices[i].size()), wide),
+                  1.0);
+    for (std::size_t i = 1980; i < 2010; ++i)
+      few.append(sparse_row(indices[i].data(), values[i].data(), static_cast<std::int32_t>(indices[i].size()), wide),
+                 1.0);
+    ASSERT_GE(many.feature_bytes(), 16U * wide);
+    ASSERT_LT(few.feature_bytes(), 16U * wide);
+    for (const Dataset* const data : {&many, &few}) {
+      MemoryBudget unlimited;
+      const Options s = settings_of(1e-3, "squared");
+      const Compaction compaction(*data, s, {}, unlimited);
+      const Dataset& rows = compaction.rows();
+      ASSERT_LE(rows.dimensions(), 80);
+      std::set<std::int32_t> used;
+      for (std::int64_t i = 0; i < data->rows(); ++i)
+        for (std::int32_t k = 0; k < data->row(i).count; ++k) used.insert(data->row(i).indices[k]);
+      const std::vector<std::int32_t> columns(used.begin(), used.end());
+      ASSERT_EQ(rows.dimensions(), static_cast<std::int32_t>(columns.size()));
+      double radius = 0;
+      bool dense = false;
+      for (std::int64_t i = 0; i < rows.rows(); ++i) {
+        const Row x = rows.row(i), old = data->row(i);
+        radius = std::max(radius, norm(x));
+        dense = dense || x.indices == nullptr;
+        ASSERT_EQ(x.wide, old.wide);
+        for (std::int32_t k = 0; k < old.count; ++k) {
+          const auto at = std::lower_bound(columns.begin(), columns.end(), old.indices[k]);
+          ASSERT_EQ(value_at(x, static_cast<std::int32_t>(at - columns.begin())), old.value(k));
+        }
+        if (x.indices != nullptr) {
+          ASSERT_EQ(x.count, old.count);
+        }
+      }
+      EXPECT_EQ(dense, some_dense);
+      EXPECT_EQ(rows.radius(), radius);
+    }
+  }
+}
+
+TEST(Compaction, too_many_columns_are_left_as_they_are_however_they_are_counted) {
+  for (const int rows : {20, 3000}) {
+    Dataset data(Dataset::Outcome::targets);
+    for (std::int32_t i = 0; i < rows; ++i) {
+      std::vector<std::int32_t> indices;
+      for (std::int32_t k = 0; k < 40; ++k) indices.push_back((i % 20) * 100 + k);
+      data.append(sparse_row(indices.data(), std::vector<double>(40, 1.5).data(), 40, 2000), 1.0);
+    }
+    MemoryBudget unlimited;
+    EXPECT_EQ(&Compaction(data, settings_of(1e-3, "squared"), {}, unlimited).rows(), &data) << rows;
+  }
 }
 
 TEST(Compaction, rows_without_any_value_have_a_problem) {

@@ -17,7 +17,7 @@ void ColumnMap::rank() {
     Page& p = pages_[static_cast<std::size_t>(page)];
     for (std::size_t w = 0; w < page_columns / 64; ++w) {
       p.before[w] = before;
-      before += __builtin_popcountll(p.words[w]);
+      before += ones(p.words[w]);
     }
   }
 }

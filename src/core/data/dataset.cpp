@@ -329,12 +329,46 @@ Dataset Dataset::with_columns(const ColumnMap& map, const Progress& progress, bo
   out.fixed_dimensions_ = true;
   out.sparse_input_ = sparse_input_;
   out.rows_.reserve(rows_.size());
+  const auto width = static_cast<std::size_t>(map.size());
+  // The ranks of all columns in a table, where that is little beside the rows.
+  std::vector<std::int32_t> ranks;
+  if (16.0 * dimensions_ <= static_cast<double>(feature_bytes())) {
+    ranks.resize(static_cast<std::size_t>(dimensions_));
+    std::int32_t rank = 0;
+    for (const std::int32_t j : map.columns()) ranks[static_cast<std::size_t>(j)] = rank++;
+  }
   std::vector<std::int32_t> columns;
-  std::vector<float> narrow_values, narrow_scratch(static_cast<std::size_t>(map.size()));
-  std::vector<double> wide_values, wide_scratch(narrow_scratch.size());
+  std::vector<float> narrow_values, narrow_scratch(width);
+  std::vector<double> wide_values, wide_scratch(width);
+  // Sparse rows that stay so keep their values and with these their norms, and are written where they will lie. Of a
+  // row that changes its form the norm is a sum in another order: the norms of all rows are then taken anew.
+  bool same_norms = true;
+  const auto measure = [&](std::int64_t i) { out.radius_ = std::max(out.radius_, norm(out.row(i))); };
   for (std::int64_t i = 0; i < rows(); ++i) {
     out.push_label(label(i), weight(i));
     const Row x = row(i);
+    const auto count = static_cast<std::size_t>(x.count);
+    const std::size_t value = x.wide ? sizeof(double) : sizeof(float);
+    progress.work(8.0 * x.count + 16.0);
+    if (x.indices != nullptr && width * value > 8 + count * (value + sizeof(std::int32_t))) {
+      char* const at = out.allocate(8 + count * (value + sizeof(std::int32_t)));
+      std::memcpy(at, &x.count, sizeof x.count);
+      std::memcpy(at + 8, x.values, count * value);
+      auto* const to = reinterpret_cast<std::int32_t*>(at + 8 + count * value);
+      if (const std::int32_t* const table = ranks.data(); !ranks.empty())
+        for (std::size_t k = 0; k < count; ++k) to[k] = table[x.indices[k]];
+      else
+        for (std::size_t k = 0; k < count; ++k) to[k] = map[x.indices[k]];
+      out.rows_.push_back(reinterpret_cast<std::uintptr_t>(at) | sparse_bit | (x.wide ? wide_bit : 0));
+      out.stored_values_ += x.count;
+      if (!same_norms) measure(i);
+      continue;
+    }
+    for (std::int64_t before = 0; same_norms && before < i; ++before) {
+      measure(before);
+      progress.work(out.row(before).count + 16.0);
+    }
+    same_norms = false;
     columns.clear();
     narrow_values.clear();
     wide_values.clear();
@@ -351,8 +385,8 @@ Dataset Dataset::with_columns(const ColumnMap& map, const Progress& progress, bo
       out.store_smaller(columns, wide_values, wide_scratch);
     else
       out.store_smaller(columns, narrow_values, narrow_scratch);
-    progress.work(8.0 * x.count + 16.0);
   }
+  if (same_norms) out.radius_ = radius_;
   return out;
 }
 

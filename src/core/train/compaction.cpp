@@ -20,6 +20,30 @@ namespace {
 constexpr std::int32_t narrow = 1024;
 constexpr std::int32_t worthwhile_share = 4;
 
+/// Adds the columns that rows use, by a mark for each column that may come; false when they are more than `most`.
+bool insert_marked(const Dataset& data, std::int32_t most, ColumnMap& used, const Progress& progress) {
+  std::vector<char> marks(static_cast<std::size_t>(data.dimensions()), 0);
+  char* const mark = marks.data();
+  std::int64_t since = 0;  // values since the marks were counted
+  for (std::int64_t i = 0; i < data.rows(); ++i) {
+    const Row x = data.row(i);
+    if (x.indices != nullptr) {
+      for (std::int32_t k = 0; k < x.count; ++k) mark[x.indices[k]] = 1;
+    } else {
+      for (std::int32_t j = 0; j < x.count; ++j)
+        if (x.value(j) != 0) mark[j] = 1;
+    }
+    progress.work(x.count + 8.0);
+    since += x.count;
+    if (since < data.dimensions()) continue;
+    if (std::count(marks.begin(), marks.end(), 1) > most) return false;
+    since = 0;
+  }
+  for (std::int32_t j = 0; j < data.dimensions(); ++j)
+    if (mark[j] != 0) used.insert(j);
+  return used.size() <= most;
+}
+
 /// The columns that rows use, and the offset's, which has a weight whatever they are; nullopt when they are too many.
 std::optional<ColumnMap> columns_in_use(const Dataset& data, const Options& options, const Progress& progress) {
   const std::int32_t most = data.dimensions() / worthwhile_share;
@@ -30,7 +54,10 @@ std::optional<ColumnMap> columns_in_use(const Dataset& data, const Options& opti
   if (!bounded.has_value()) return std::nullopt;
   for (const std::int32_t j : *bounded) used.insert(j);
   for (const std::int32_t j : constrained_features(options, data.dimensions())) used.insert(j);
-  for (std::int64_t i = 0; i < data.rows() && used.size() <= most; ++i) {
+  // Where marks for all columns are little beside the rows.
+  const bool marked = 16.0 * data.dimensions() <= static_cast<double>(data.feature_bytes());
+  if (marked && !insert_marked(data, most, used, progress)) return std::nullopt;
+  for (std::int64_t i = 0; !marked && i < data.rows() && used.size() <= most; ++i) {
     const Row x = data.row(i);
     if (x.indices != nullptr) {
       for (std::int32_t k = 0; k < x.count; ++k) used.insert(x.indices[k]);
