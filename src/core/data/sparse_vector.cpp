@@ -121,10 +121,11 @@ template SparseVector sparse_of_dense(const double*, std::int32_t);
 
 bool sound_indices(const FeatureRow& x) {
   if (x.count == 0) return true;
-  bool sound = x.indices[0] >= 0;
-  for (std::int32_t k = 1; k < x.count; ++k) sound &= x.indices[k] > x.indices[k - 1];
+  // Numbers, not truth values: several at a time.
+  std::int32_t unsound = x.indices[0] < 0 ? 1 : 0;
+  for (std::int32_t k = 1; k < x.count; ++k) unsound |= x.indices[k] <= x.indices[k - 1] ? 1 : 0;
   const std::int32_t last = x.indices[x.count - 1];
-  return sound && last < std::numeric_limits<std::int32_t>::max() && (x.dimensions == 0 || last < x.dimensions);
+  return unsound == 0 && last < std::numeric_limits<std::int32_t>::max() && (x.dimensions == 0 || last < x.dimensions);
 }
 
 bool needs_double(const SparseVector& v) { return !std::all_of(v.values.begin(), v.values.end(), survives_as_float); }
