@@ -17,6 +17,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "core/base/error.hpp"
 #include "core/loss/loss.hpp"
@@ -73,8 +74,8 @@ struct Plan {
   double second_epochs = 0;        // what `second` costs, in epochs of sdca
 };
 
-Plan make_plan(const Problem& p, double memory) {
-  const SolverCosts costs(p);
+/// `rough`: for newton_cg a cost that it does not fall below, without a look at the columns.
+Plan make_plan(const Problem& p, const SolverCosts& costs, double memory, bool rough = false) {
   const double epoch = costs.epoch();
   Plan plan;
   plan.expected_epochs = costs.expected_epochs();
@@ -89,8 +90,9 @@ Plan make_plan(const Problem& p, double memory) {
   };
   consider(newton, [&] { return costs.newton(); });
   consider(newton_cg, [&] {
-    return costs.newton_cg(plan.second != nullptr ? plan.second_epochs * epoch
-                                                  : std::numeric_limits<double>::infinity());
+    return costs.newton_cg(rough                    ? 0.0
+                           : plan.second != nullptr ? plan.second_epochs * epoch
+                                                    : std::numeric_limits<double>::infinity());
   });
   if (p.data.codes() == nullptr) consider(interior_point, [&] { return costs.interior_point(); });
   return plan;
@@ -135,13 +137,16 @@ std::optional<double> first_epochs(const Plan& plan, bool curved) {
 class Prospect {
  public:
   /// `first`: epochs that are not judged.
-  Prospect(double first, double second, double tolerance) : first_(first), second_(second), tolerance_(tolerance) {}
+  /// `second`: asked when they are over.
+  Prospect(double first, std::function<double()> second, double tolerance)
+      : first_(first), ask_(std::move(second)), tolerance_(tolerance) {}
 
   bool operator()(const AscentSoFar& at) {
     if (!course_.empty() && at.epochs <= course_.back().epochs) start_output();
     course_.push_back(at);
     while (middle_ + 1 < course_.size() && 2 * course_[middle_ + 1].epochs <= at.epochs) ++middle_;
     if (at.epochs < std::max(first_, until_) || course_.size() < 2 || !(at.gap > 0)) return true;
+    if (second_ == 0) second_ = ask_();
     const AscentSoFar& before = course_[middle_];
     const double decay = std::log(before.gap / at.gap) / (at.epochs - before.epochs);
     if (until_ == 0 && decay > 0) {
@@ -162,7 +167,9 @@ class Prospect {
     until_ = 0;
   }
 
-  double first_, second_, tolerance_, until_ = 0;  // until_: an end is in reach, and waited for until then
+  double first_, second_ = 0;
+  std::function<double()> ask_;
+  double tolerance_, until_ = 0;  // until_: an end is in reach, and waited for until then
   std::vector<AscentSoFar> course_;
   std::size_t middle_ = 0;  // the last epoch of the first half
 };
@@ -197,23 +204,36 @@ class SoftAuto final : public Solver {
 // to a tighter one, or at most a tenth of newton's cost later, where its end seemed to be in reach.
 Solution SoftAuto::solve(const Problem& p, const Options& options, const Progress& progress) const {
   if (asks_for_sdca(options)) return sdca.solve(p, options, progress);
-  Plan plan = make_plan(p, options.workspace_limit);
+  const SolverCosts costs(p);
+  const auto make = [&](bool rough) {
+    Plan plan = make_plan(p, costs, options.workspace_limit, rough);
+    // A previous model with its duals saves about half of the epochs (a path of lambdas: 0.4 to 0.7 of them); newton,
+    // whose own start is good, gains less than that.
+    if (options.initial.has_value() && !options.initial->dual_weights.empty()) plan.expected_epochs *= 0.5;
+    return plan;
+  };
+  // Where sdca is expected to need less than any of the others at its cheapest, what they cost is asked once it needs more.
+  Plan plan = make(true);
   if (plan.second == nullptr) return sdca.solve(p, options, progress);
+  bool rough = p.data.codes() == nullptr && plan.expected_epochs <= plan.second_epochs;
+  const auto be_precise = [&] {
+    if (std::exchange(rough, false)) plan = make(false);
+    return plan.second_epochs;
+  };
+  if (!rough) plan = make(false);
   if (p.data.codes() != nullptr) return plan.second->solve(p, options, progress);
-  // A previous model with its duals saves about half of the epochs (a path of lambdas: 0.4 to 0.7 of them); newton,
-  // whose own start is good, gains less than that.
-  if (options.initial.has_value() && !options.initial->dual_weights.empty()) plan.expected_epochs *= 0.5;
   const std::optional<double> first = first_epochs(plan, p.loss->has_probability() || p.loss->log_link());
   if (!first.has_value()) return plan.second->solve(p, options, progress);
 
   const Run clock(options, progress, name(), 0);
-  Prospect prospect(*first, plan.second_epochs, options.tolerance);
+  Prospect prospect(*first, be_precise, options.tolerance);
   Options part = options;
   if (!part.max_iterations.has_value()) part.max_iterations = most_epochs;
   Solution s = ascend_while(p, part, progress, std::ref(prospect));
   // It was lost, or came to where no step changes anything.
   const std::int64_t left = options.max_iterations.value_or(most_epochs) - s.iterations;
   if (s.status != Status::iteration_limit || left <= 0) return s;
+  be_precise();
   part.max_iterations.reset();
   if (options.max_iterations.has_value()) part.max_iterations = left;
   const double seconds = clock.seconds();
@@ -270,7 +290,7 @@ const Solver& solver_of_auto(const Problem& problem, const Options& options) {
   if (const Solver* const only = only_solver(demand, options)) return *only;
   if (is_sparse(demand, options, prox_newton.workspace(problem) <= options.workspace_limit)) return prox_newton;
   if (soft_auto.unsupported_reason(problem).empty()) return soft_auto;
-  const Plan plan = make_plan(problem, options.workspace_limit);
+  const Plan plan = make_plan(problem, SolverCosts(problem), options.workspace_limit);
   if (plan.second != nullptr) return *plan.second;
   return newton_cg.unsupported_reason(problem).empty() ? newton_cg : soft_auto;
 }
@@ -294,7 +314,7 @@ bool prefers_codes(const Options& options) {
 
 double epochs_before_newton(const Problem& problem, const Options& options) {
   if (!newton_may_go_on(problem, options)) return std::numeric_limits<double>::infinity();
-  return make_plan(problem, options.workspace_limit).second_epochs;
+  return make_plan(problem, SolverCosts(problem), options.workspace_limit).second_epochs;
 }
 
 bool newton_may_go_on(const Problem& problem, const Options& options) {
