@@ -9,6 +9,10 @@
 
 #include "core/base/error.hpp"
 #include "core/certificate/certificate.hpp"
+#include "core/loss/registry.hpp"
+#include "core/solvers/run.hpp"
+#include "core/solvers/sdca/epoch.hpp"
+#include "core/solvers/sdca/gap_schedule.hpp"
 #include "core/solvers/solver.hpp"
 #include "risk_problems.hpp"
 
@@ -356,6 +360,50 @@ TEST(Sdca, GoesOnForAsLongAsItIsToldTo) {
   EXPECT_GT(part.weights.row(0).norm(), 0);
   EXPECT_EQ(part.weights.bottomRows(2).norm(), 0);
   EXPECT_EQ(part.dual.rightCols(2).norm(), 0);
+}
+
+// What decides on an early first look: the dual value without a pass over the rows, and what an epoch is thought to leave.
+TEST_P(SdcaLoss, KnowsItsDualValueWithoutTheRows) {
+  const Table t = testing::labels_for(GetParam(), sample(29, 60, 4, classes(), false));
+  const Dataset data = make_dataset(t, classes());
+  for (const double ratio : {0.0, 0.3}) {
+    Options s = soft(GetParam(), 1e-2, 1e-3);
+    s.l1_ratio = ratio;
+    const Problem p = make_problem(data, s);
+    const Progress progress;
+    margin::Run run(s, progress, "sdca", 10);
+    SdcaState state(p, run);
+    state.start_output(0);
+    std::vector<std::int32_t> order = state.movable;
+    Random random(1);
+    visit(*p.loss, [&](const auto& loss) {
+      for (int epoch = 0; epoch < 3; ++epoch) {
+        run_epoch(loss, state, order, infinity, infinity, true, random, run, nullptr);
+        const GapResult gap = measure_gap(loss, state, run, infinity, nullptr);
+        EXPECT_NEAR(dual_value(loss, state, run), gap.dual, 1e-12 * gap.size());
+      }
+    });
+  }
+}
+
+TEST(Sdca, AnEpochLeavesAsLargeAShareAsItMet) {
+  EXPECT_EQ(gap_left(1e-3, 0), 2e-3) << "nothing is known";
+  EXPECT_EQ(gap_left(1e-3, 4e-3), 2.5 * 0.25 * 1e-3);
+  EXPECT_EQ(gap_left(1e-3, 1e-3), 2e-3) << "no progress";
+  EXPECT_EQ(gap_left(1e-3, 1e9), 0.2 * 1e-3) << "a guess that was far off";
+  EXPECT_EQ(gap_left(0, 1), 0);
+}
+
+// The tolerance is met by the first look, or soon after: early looks do not fail so often that they cost more than they save.
+TEST(Sdca, LooksAsSoonAsItsGapIsNarrow) {
+  for (const char* loss : {"logistic", "squared_hinge"}) {
+    const Dataset data = make_dataset(sample(31, 2000, 10, true, true), true);
+    Options s = soft(loss, 1e-2, 1e-3);
+    const Solved plain = solve(data, s);
+    s.max_iterations = plain.solution.iterations - 1;
+    EXPECT_EQ(plain.solution.status, Status::optimal);
+    EXPECT_NE(solve(data, s).solution.status, Status::optimal) << loss << ": an epoch less would have done";
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SdcaLoss,

@@ -186,6 +186,18 @@ GapResult free_gap(const L& loss, const SdcaState& state, Run& run, const std::v
   return gap;
 }
 
+/// D at the duals and the weights as they stand, without a look at the rows; not of a free intercept.
+template <class L>
+double dual_value(const L& loss, const SdcaState& state, Run& run) {
+  double conjugates = 0;
+  for (std::size_t i = 0; i < state.rows.size(); ++i) {
+    const Coordinate& row = state.rows[i];
+    if (row.a != 0) conjugates += row.scale * loss.conjugate(row.a, row.y);
+    if (i % 4096 == 4095) run.work(16.0 * 4096);
+  }
+  return -state.convexity * conjugates - state.conjugate_penalty();
+}
+
 /// Both values at the weights as they stand, over all rows; `order` becomes the rows whose slack is at most
 /// `threshold`.
 template <class L>

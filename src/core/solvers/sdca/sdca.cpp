@@ -11,7 +11,7 @@
 //            centre of a penalised one (solvers/sdca/state.hpp): the proximal point method (Rockafellar 1976), each of its
 //            problems solved until its gap is a share of what it was.
 // Stop       relative gap (P(w) − D(a)) / max(|P|, |D|) ≤ tolerance, or gap ≤ gap_tolerance, over all rows, measured when the gaps met on the
-//            way promise it or the visits have grown by 60 %. Iterations count epochs: visits divided by rows, rounded
+//            way, and how they fall, promise it or the visits have grown by 60 %. Iterations count epochs: visits divided by rows, rounded
 //            up; the last one ends where max_iterations times the rows were visited. With the option `history` the gap is also measured once an epoch, to be recorded and nothing else: the
 //            course of the training and its result are the same as without.
 // Source     S. Shalev-Shwartz, T. Zhang, Stochastic dual coordinate ascent methods for regularized loss minimization,
@@ -131,7 +131,7 @@ class OutputAscent {
       // Draws with replacement can miss the row that still has a step to make.
       const bool stuck = idle >= (session_.options.order == Order::random ? 64 : 1);
       const bool lost = session_.goes_on && !session_.goes_on({session_.epochs, estimate_, best_primal_});
-      if (!last && !stuck && !lost && !schedule_.due(visits_, estimate_)) {
+      if (!last && !stuck && !lost && !due()) {
         if (session_.options.history && session_.epochs >= recorded_ + 1) record_gap();
         full = full && order_.size() == state_.movable.size();
         continue;
@@ -181,6 +181,7 @@ class OutputAscent {
     state_.keep_bounds();
     visits_ += epoch.visits;
     session_.epochs = visits_ / rows_;
+    left_ = gap_left(epoch.estimate, estimate_);
     estimate_ = history_ == nullptr ? epoch.estimate : infinity;
     if (state_.free_intercept()) {
       inner_estimate_ = std::max(inner_estimate_, epoch.estimate);
@@ -192,6 +193,16 @@ class OutputAscent {
     }
     violation_ = epoch.violation > 0 ? shrink_share * epoch.violation : infinity;
     return epoch;
+  }
+
+  /// Whether a look at the gap is worth it. The first one often comes an epoch too late: what the last epoch met is more than what
+  /// it left. So D, which costs no pass over the rows and is at most P, says whether that is narrow enough.
+  bool due() {
+    if (schedule_.due(visits_, estimate_)) return true;
+    const double tolerance = certifiable * session_.options.tolerance;
+    if (!schedule_.blind() || !loss_.smooth() || !(left_ <= tolerance * session_.at_zero)) return false;
+    if (history_ != nullptr || state_.free_intercept()) return false;
+    return left_ <= tolerance * dual_value(loss_, state_, session_.run);
   }
 
   /// One pass over all rows: both values, the active set, and whether the interval is narrow enough.
@@ -246,6 +257,7 @@ class OutputAscent {
   std::vector<std::int32_t> order_;
   GapSchedule schedule_;
   double visits_ = 0, violation_ = infinity, estimate_ = 0, recorded_ = 0;
+  double left_ = 0;            // the gap that the last epoch left, as far as the course of the estimates says
   double inner_estimate_ = 0;  // the largest since a free intercept was recentred
   bool overflowed_ = false;
   double best_primal_;  // starts at w = 0
