@@ -155,13 +155,12 @@ bool RiskCheck::row_sum(std::int32_t o, DualSum& out) const {
   if (!with_dual_ || support_ == 0 || !(weight > 0) || !(weight < infinity)) return false;
   const Output& sum = outputs_[static_cast<std::size_t>(o)];
   const std::int32_t d = objective_.dimensions;
-  out.v.resize(d);
-  for (std::int32_t j = 0; j < d; ++j) out.v(j) = (total_(o, j) + block_(o, j)) / weight;
+  out.v = ((total_.row(o) + block_.row(o)) / weight).transpose();
   out.of_intercept = objective_.constant_feature() * sum.intercept.value() / weight;
   if (!std::isfinite(out.of_intercept)) return false;
   out.moved = 0;
   if (!long_.empty()) add_long_sums(o, out);
-  if (!out.v.allFinite() || !(out.moved < infinity)) return false;
+  if (!simd().finite_d(out.v.data(), static_cast<std::size_t>(d)) || !(out.moved < infinity)) return false;
   if (objective_.offset >= 0) out.of_offset = std::exchange(out.v(objective_.offset), 0.0);
   // (1) of the header. Each component of v is a sum of blocks: it errs by (longest block + blocks) ulps of Σ c|a||x|/W.
   const double depth = static_cast<double>(std::max(longest_block_, block_rows_) + blocks_) + 8.0;
