@@ -15,8 +15,8 @@ constexpr double shrink_share = 0.4;
 constexpr double inner_share = 0.5;
 
 /// What an epoch leaves of the gap that it met, as `estimate`, where the one before met `before` (0: there was none): about as large
-/// a share as it met of that. Of smooth losses the share was 1 to 2.5 times as large, in 29 problems from the third epoch
-/// on, and of what fell at a stroke a tenth to a fifth was left. Losses with corners keep to no such course.
+/// a share as it met of that. From the third epoch on the share was mostly 1 to 2.5 times as large, of smooth losses (29 problems:
+/// 0.4 to 5), and of what fell at a stroke a tenth to a fifth was left. Losses with corners keep to no such course.
 inline double gap_left(double estimate, double before) {
   return before > 0 ? estimate * std::clamp(2.5 * estimate / before, 0.2, 2.0) : 2 * estimate;
 }
