@@ -18,7 +18,9 @@ FIELDS = "status, solver, iterations, margin_lower, margin_upper, primal, dual, 
 
 def train(session, table, **named):
     """A function that runs one whole training statement and adds the model's own fields to the measurement."""
-    statement = "SELECT %s FROM (SELECT (train_margin(y, x, %s)).* FROM %s OFFSET 0) m" % (FIELDS, options(**named), table)
+    # Not (train_margin(...)).*, which the parser writes out as a call for each of the model's attributes: half a millisecond.
+    fields = ", ".join("(m)." + field for field in FIELDS.split(", "))
+    statement = "SELECT %s FROM (SELECT train_margin(y, x, %s) AS m FROM %s OFFSET 0) t" % (fields, options(**named), table)
 
     def work():
         result = session.run(statement)
