@@ -408,8 +408,9 @@ TEST(Compaction, many_rows_have_the_columns_of_few) {
     for (std::size_t i = 1980; i < 2010; ++i)
       few.append(sparse_row(indices[i].data(), values[i].data(), static_cast<std::int32_t>(indices[i].size()), wide),
                  1.0);
-    ASSERT_GE(many.feature_bytes(), 16U * wide);
-    ASSERT_LT(few.feature_bytes(), 16U * wide);
+    ASSERT_TRUE(ColumnMap::listable(wide, many.feature_bytes()));
+    ASSERT_FALSE(ColumnMap::listable(wide, few.feature_bytes()));
+    ASSERT_FALSE(ColumnMap::listable(2147483647, std::size_t{1} << 62)) << "a table of gigabytes";
     for (const Dataset* const data : {&many, &few}) {
       MemoryBudget unlimited;
       const Options s = settings_of(1e-3, "squared");

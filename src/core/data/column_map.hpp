@@ -38,6 +38,10 @@ class ColumnMap {
     if ((word & mask) == 0) return -1;
     return p.before[bit / 64] + ones(word & (mask - 1));
   }
+  /// Whether a number for each of so many columns is little: a quarter of these bytes of rows at most, and 4 MB.
+  static bool listable(std::int32_t dimensions, std::size_t bytes) {
+    return dimensions <= 1 << 20 && 16 * static_cast<std::size_t>(dimensions) <= bytes;
+  }
   /// All of them, ascending.
   std::vector<std::int32_t> columns() const;
 

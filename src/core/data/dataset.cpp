@@ -332,7 +332,7 @@ Dataset Dataset::with_columns(const ColumnMap& map, const Progress& progress, bo
   const auto width = static_cast<std::size_t>(map.size());
   // The ranks of all columns in a table, where that is little beside the rows.
   std::vector<std::int32_t> ranks;
-  if (16.0 * dimensions_ <= static_cast<double>(feature_bytes())) {
+  if (ColumnMap::listable(dimensions_, feature_bytes())) {
     ranks.resize(static_cast<std::size_t>(dimensions_));
     std::int32_t rank = 0;
     for (const std::int32_t j : map.columns()) ranks[static_cast<std::size_t>(j)] = rank++;

@@ -55,7 +55,7 @@ std::optional<ColumnMap> columns_in_use(const Dataset& data, const Options& opti
   for (const std::int32_t j : *bounded) used.insert(j);
   for (const std::int32_t j : constrained_features(options, data.dimensions())) used.insert(j);
   // Where marks for all columns are little beside the rows.
-  const bool marked = 16.0 * data.dimensions() <= static_cast<double>(data.feature_bytes());
+  const bool marked = ColumnMap::listable(data.dimensions(), data.feature_bytes());
   if (marked && !insert_marked(data, most, used, progress)) return std::nullopt;
   for (std::int64_t i = 0; !marked && i < data.rows() && used.size() <= most; ++i) {
     const Row x = data.row(i);
