@@ -11,7 +11,8 @@ constexpr int most_sweeps = 30;  // from one bound to the next
 constexpr double first_slack = 1, least_slack = 1e-9;
 constexpr double share = 0.5;  // of the time on faces, before visits take their turn
 constexpr int first_products = 16, most_products = 1000;
-constexpr int patience = 60;  // bounds in which the gap must halve
+constexpr double part_for_faces = 0.5;  // of the gap, what a face may leave
+constexpr int patience = 60;            // bounds in which the gap must halve
 
 }  // namespace
 
@@ -141,7 +142,7 @@ bool JointAscent::sweeps(JointPoint& point, double slack) {
     if (run_.out_of_time()) return false;
     if (worst < slack) return true;
     if (visited_ < share * face_cost_) continue;
-    const bool solved = face_.step(point, order_, products_);
+    const bool solved = face_.step(point, order_, products_, part_for_faces * wanted_);
     face_cost_ = face_.spent();
     visited_ = 0;
     if (!solved) continue;
@@ -172,6 +173,7 @@ std::optional<Status> JointAscent::solve(JointPoint& point) {
     upper = std::min(upper, primal);
     lower = std::max(lower, dual - penalty);
     newton_.record(upper, lower);
+    wanted_ = newton_.wanted_gap(primal);
     if (newton_.reached(primal, dual - penalty)) return Status::optimal;
     if (run_.exhausted(iterations_, why)) return why;
     if (upper - lower < 0.5 * gap_before) {

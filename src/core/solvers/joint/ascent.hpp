@@ -46,6 +46,7 @@ class JointAscent {
   std::vector<std::int32_t> active_;   // how many they are
   std::vector<double> scores_, z_, scratch_;
   int products_;
+  double wanted_ = 0;                   // the gap
   double visited_ = 0, face_cost_ = 0;  // visits since the last step on a face, and what that cost
 };
 

@@ -22,14 +22,15 @@ double inner(const std::vector<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
-JointFace::JointFace(const JointRows& rows, Run& run) : rows_(rows), run_(run), scratch_(2 * rows.stride()) {
+JointFace::JointFace(const JointRows& rows, Run& run)
+    : rows_(rows), run_(run), scratch_(2 * rows.stride()), coarse_(rows, run) {
   u_.assign(rows.size(), 0.0);
 }
 
 double JointFace::workspace(const Problem& p) {
   const double stride = p.classes + 3.0, n = static_cast<double>(p.rows());
-  return 8 * stride * (p.dimensions() + 1.0) + n * (28 + 80 * stride) +
-         8 * std::min(most_inner_products, n * n * stride);
+  return 8 * stride * (p.dimensions() + 1.0) + n * (28 + 96 * stride) + 8.0 * p.dimensions() +
+         JointCoarse::workspace(p) + 8 * std::min(most_inner_products, n * n * stride);
 }
 
 void JointFace::collect(const JointPoint& point, const std::vector<std::int32_t>& rows) {
@@ -105,6 +106,21 @@ void JointFace::centre(std::vector<double>& v, bool in_units) {
   run_.work(static_cast<double>(v.size()));
 }
 
+/// Of every class the rows of its variables, and where each variable is among them.
+void JointFace::list_members() {
+  const std::size_t m = classes_.size();
+  member_.resize(m);
+  place_.resize(m);
+  gathered_.resize(m);
+  products_.resize(m);
+  std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
+  for (std::size_t t = 0; t < which_.size(); ++t)
+    for (std::size_t j = begin_[t]; j < begin_[t + 1]; ++j) {
+      place_[j] = next[static_cast<std::size_t>(classes_[j])]++;
+      member_[place_[j]] = which_[t];
+    }
+}
+
 void JointFace::prepare_inner_products(int products) {
   const auto k = static_cast<std::size_t>(rows_.classes());
   first_.assign(k + 1, 0);
@@ -119,17 +135,7 @@ void JointFace::prepare_inner_products(int products) {
   by_class_ = cells <= most_inner_products && preparation + product_ * products < 2 * pass_ * products;
   if (!by_class_) return;
   spent_ += preparation;
-  const std::size_t m = classes_.size();
-  member_.resize(m);
-  place_.resize(m);
-  gathered_.resize(m);
-  products_.resize(m);
-  std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
-  for (std::size_t t = 0; t < which_.size(); ++t)
-    for (std::size_t j = begin_[t]; j < begin_[t + 1]; ++j) {
-      place_[j] = next[static_cast<std::size_t>(classes_[j])]++;
-      member_[place_[j]] = which_[t];
-    }
+  list_members();
   inner_products_.resize(static_cast<std::size_t>(cells));
   std::vector<double> dense(rows_.features());
   double* block = inner_products_.data();
@@ -150,16 +156,8 @@ void JointFace::prepare_inner_products(int products) {
   }
 }
 
-/// image = H search, H the negative second derivative of D in x.
-void JointFace::multiply() {
-  if (!by_class_) {
-    combine(search_);
-    scores(u_, image_);
-    for (double& v : image_) v = -v;
-    centre(image_, true);
-    return;
-  }
-  for (std::size_t j = 0; j < search_.size(); ++j) gathered_[place_[j]] = search_[j];
+/// products = the inner products times what was gathered.
+void JointFace::multiply_inner_products() {
   const double* block = inner_products_.data();
   const SimdLoops& loops = simd();
   for (std::size_t c = 0; c + 1 < first_.size(); ++c) {
@@ -169,10 +167,68 @@ void JointFace::multiply() {
     block += n * n;
     run_.work(static_cast<double>(n * n) / 3);
   }
+  spent_ += product_;
+}
+
+/// The same through the weights of one class after the other.
+void JointFace::multiply_classes() {
+  dense_.resize(rows_.features());
+  for (std::size_t c = 0; c + 1 < first_.size(); ++c) {
+    std::fill(dense_.begin(), dense_.end(), 0.0);
+    double last = 0;
+    run_.work(static_cast<double>(dense_.size()) / 4);
+    spent_ += static_cast<double>(dense_.size()) / 4;
+    for (std::size_t a = first_[c]; a < first_[c + 1]; ++a) {
+      const Row x = rows_.row(member_[a]);
+      const double g = gathered_[a] / std::sqrt(rows_.size_of(member_[a]));
+      if (g == 0) continue;
+      add(g, x, dense_.data());
+      last += g * rows_.constant();
+      run_.work(x.count + 4.0);
+      spent_ += x.count + 4.0;
+    }
+    for (std::size_t a = first_[c]; a < first_[c + 1]; ++a) {
+      const Row x = rows_.row(member_[a]);
+      products_[a] = (dot(x, dense_.data()) + last * rows_.constant()) / std::sqrt(rows_.size_of(member_[a]));
+      run_.work(x.count + 4.0);
+      spent_ += x.count + 4.0;
+    }
+  }
+}
+
+/// image = H search, H the negative second derivative of D in x.
+void JointFace::multiply() {
+  if (!by_class_ && !coarse_ready_) {
+    combine(search_);
+    scores(u_, image_);
+    for (double& v : image_) v = -v;
+    centre(image_, true);
+    return;
+  }
+  for (std::size_t j = 0; j < search_.size(); ++j) gathered_[place_[j]] = search_[j];
+  if (by_class_)
+    multiply_inner_products();
+  else
+    multiply_classes();
   for (std::size_t t = 0; t < which_.size(); ++t)
     for (std::size_t j = begin_[t]; j < begin_[t] + alive_[t]; ++j) image_[j] = products_[place_[j]];
   centre(image_, false);
-  spent_ += product_;
+}
+
+/// P − D of the face: of each row by how much its largest score is above the mean by its weights.
+double JointFace::gap() const {
+  double sum = 0;
+  for (std::size_t t = 0; t < which_.size(); ++t) {
+    if (alive_[t] == 0) continue;
+    double top = -1e300, mean = 0, all = 0;
+    for (std::size_t j = begin_[t]; j < begin_[t] + alive_[t]; ++j) {
+      top = std::max(top, residual_[j]);
+      mean += x_[j] * residual_[j];
+      all += x_[j];
+    }
+    sum += all * top - mean;
+  }
+  return sum;
 }
 
 /// Takes the classes that came to 0 out of the face; how many.
@@ -191,7 +247,7 @@ std::size_t JointFace::drop() {
       x_[j] = 0;
       for (std::vector<double>* v : {&x_, &before_, &residual_}) std::swap((*v)[j], (*v)[last]);
       std::swap(classes_[j], classes_[last]);
-      if (by_class_) std::swap(place_[j], place_[last]);
+      if (by_class_ || coarse_ready_) std::swap(place_[j], place_[last]);
     }
     if (n == alive_[t]) continue;
     if (n < 2) n = 0;  // a class alone has nowhere to go
@@ -260,7 +316,13 @@ bool JointFace::bend(double length, double gain) {
   return false;
 }
 
-bool JointFace::step(JointPoint& point, const std::vector<std::int32_t>& rows, int most_products) {
+const std::vector<double>& JointFace::preconditioned() {
+  if (!coarse_ready_) return residual_;
+  coarse_.apply(residual_, begin_, alive_, classes_, slope_);
+  return slope_;
+}
+
+bool JointFace::step(JointPoint& point, const std::vector<std::int32_t>& rows, int most_products, double wanted) {
   spent_ = 0;
   collect(point, rows);
   if (which_.empty()) return false;
@@ -276,11 +338,16 @@ bool JointFace::step(JointPoint& point, const std::vector<std::int32_t>& rows, i
     }
   centre(residual_, true);
   prepare_inner_products(most_products);
-  search_ = residual_;
-  double rho = inner(residual_, residual_);
-  const double enough = std::max(solved * rho, noise);
+  coarse_ready_ = !by_class_ && coarse_.prepare(which_, begin_, alive_, classes_);
+  if (coarse_ready_) {
+    list_members();
+    slope_.assign(m, 0.0);
+  }
+  search_ = preconditioned();
+  double square = inner(residual_, residual_), rho = inner(residual_, search_);
+  const double enough = std::max(solved * square, noise);
   std::size_t dropped = 0;
-  for (int product = 0; product < most_products && rho > enough && std::isfinite(rho); ++product) {
+  for (int product = 0; product < most_products && square > enough && rho > 0 && std::isfinite(rho); ++product) {
     multiply();
     const double curvature = inner(search_, image_);
     if (!(curvature > 0) || !std::isfinite(curvature)) break;
@@ -298,11 +365,13 @@ bool JointFace::step(JointPoint& point, const std::vector<std::int32_t>& rows, i
       }
     }
     if (blocked) dropped += drop();
-    const double next = inner(residual_, residual_), ratio = blocked ? 0.0 : next / rho;
+    const std::vector<double>& slope = preconditioned();
+    const double next = inner(residual_, slope), ratio = blocked ? 0.0 : next / rho;
     rho = next;
-    for (std::size_t j = 0; j < m; ++j) search_[j] = residual_[j] + ratio * search_[j];
+    square = coarse_ready_ ? inner(residual_, residual_) : rho;
+    for (std::size_t j = 0; j < m; ++j) search_[j] = slope[j] + ratio * search_[j];
     run_.work(static_cast<double>(5 * m));
-    if (run_.out_of_time()) break;
+    if (run_.out_of_time() || (coarse_ready_ && gap() <= wanted)) break;
   }
   give_back(point);
   return static_cast<double>(dropped) < few * static_cast<double>(m);
