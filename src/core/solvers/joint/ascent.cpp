@@ -9,7 +9,8 @@ namespace {
 
 constexpr int most_sweeps = 30;  // from one bound to the next
 constexpr double first_slack = 1, least_slack = 1e-9;
-constexpr double share = 0.5;  // of the time on faces, before visits take their turn
+constexpr double share = 0.5;            // of the time on faces, that visits take before the next
+constexpr double share_of_sparse = 0.1;  // where these are preconditioned, and find weights in less of it
 constexpr int first_products = 16, most_products = 1000;
 constexpr double part_for_faces = 0.5;  // of the gap, what a face may leave
 constexpr int patience = 60;            // bounds in which the gap must halve
@@ -141,7 +142,7 @@ bool JointAscent::sweeps(JointPoint& point, double slack) {
     const double worst = sweep(point);
     if (run_.out_of_time()) return false;
     if (worst < slack) return true;
-    if (visited_ < share * face_cost_) continue;
+    if (visited_ < (face_.sparse() ? share_of_sparse : share) * face_cost_) continue;
     const bool solved = face_.step(point, order_, products_, part_for_faces * wanted_);
     face_cost_ = face_.spent();
     visited_ = 0;

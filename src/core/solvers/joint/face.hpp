@@ -28,6 +28,8 @@ class JointFace {
   bool step(JointPoint& point, const std::vector<std::int32_t>& rows, int most_products, double wanted);
   /// What the last step cost, as a visit of JointRows::cost_of() counts.
   double spent() const { return spent_; }
+  /// Whether the last step was one of sparse rows, preconditioned.
+  bool sparse() const { return coarse_ready_; }
 
  private:
   void collect(const JointPoint& point, const std::vector<std::int32_t>& rows);
