@@ -9,6 +9,7 @@
 #include "core/certificate/column_check.hpp"
 #include "core/certificate/moment_check.hpp"
 #include "core/model/verification.hpp"
+#include "core/train/bound_prices.hpp"
 #include "core/train/path.hpp"
 #include "risk_problems.hpp"
 
@@ -127,6 +128,11 @@ Case random_case(Random& random, const std::string& loss, int trial) {
   c.options.positive = trial % 3 == 2;
   if (trial % 3 == 1)
     for (int j = 0; j < c.table.dimensions(); ++j) c.options.penalty_factor.push_back(0.1 + 2 * random.uniform());
+  if (trial % 6 == 3)  // on both sides, on one, and without 0 between them
+    for (int j = 0; j < c.table.dimensions(); ++j)
+      c.options.bounds.push_back(j % 3 == 0   ? WeightRange{-0.1, 0.05}
+                                 : j % 3 == 1 ? WeightRange{-0.02}
+                                              : WeightRange{0.01, 0.2});
   return c;
 }
 
@@ -341,6 +347,51 @@ TEST(ElasticNet, SquaredPathsReadTheRowsOnceOrAsOftenAsTheyMust) {
       }
 }
 
+// Between bounds as well, which hold weights far beyond what the l1 norm would: the certificate is as tight there.
+TEST(ElasticNet, SquaredPathsBetweenBoundsReadTheRowsOnce) {
+  const Table t = wide_table(200, 8, false);
+  const Dataset data = make_dataset(t, false);
+  const Progress progress;
+  for (const double rho : {1.0, 0.4})
+    for (int kind = 0; kind < 3; ++kind) {
+      SelectionOptions path;
+      path.settings = sparse("squared", rho, 1);
+      path.settings.intercept_form = InterceptForm::free;
+      for (int j = 0; j < t.dimensions(); ++j)
+        path.settings.bounds.push_back(kind == 0   ? WeightRange{-0.05, 0.05}
+                                       : kind == 1 ? WeightRange{0}
+                                       : j < 2     ? WeightRange{0.01, 0.2}
+                                                   : WeightRange{-0.3, 0.02});
+      path.losses = {"squared"};
+      path.settings.tolerance = 1e-7;
+      for (int k = 0; k < 7; ++k) path.lambdas.push_back(std::pow(0.3, k));
+      const std::vector<Model> models = train_path(data, path, progress);
+      for (const Model& m : models) {
+        Options alone = path.settings;
+        alone.lambda = m.lambda;
+        const Model one = train(data, alone, progress);
+        EXPECT_EQ(m.status, Status::optimal) << m.certificate.relative_gap;
+        EXPECT_LE(m.certificate.lower, one.certificate.upper);
+        EXPECT_LE(one.certificate.lower, m.certificate.upper);
+        EXPECT_LT((*m.prices - *one.prices).cwiseAbs().maxCoeff(), 1e-4 * (1 + one.prices->cwiseAbs().maxCoeff()));
+        const Problem p = make_problem(data, alone);
+        ASSERT_TRUE(MomentCheck::serves(p));
+        const MomentCheck check(p, progress);
+        std::vector<double> w(m.weights.data(), m.weights.data() + m.weights.size());
+        const double b = m.intercept[0] - p.target_center;
+        const Certificate by_moments = check.certificate(w, b, p.lambda);
+        EXPECT_LE(by_moments.relative_gap, 1e-7);
+        EXPECT_LE(by_moments.lower, static_cast<double>(optimum_of(p).value));
+        const std::vector<double> image = check.image(w, b);
+        const Weights by_rows = image_of_rows(p, m.weights, Eigen::VectorXd::Constant(1, b), Weights(), progress);
+        for (std::size_t j = 0; j < w.size(); ++j)
+          EXPECT_NEAR(image[j], by_rows(0, static_cast<Eigen::Index>(j)), 1e-9 * (1 + std::fabs(image[j])));
+        w[2] = kind == 1 ? -1e-9 : 0.06;
+        EXPECT_EQ(check.certificate(w, b, p.lambda).upper, infinity) << "a weight outside of its bounds";
+      }
+    }
+}
+
 TEST(ElasticNet, TheWorkingSetLosesNoFeatureThatTheOptimumHas) {
   for (const bool classes : {true, false}) {
     const Dataset data = make_dataset(wide_table(40, 700, classes), classes);
@@ -430,6 +481,24 @@ TEST(ElasticNet, ColumnsAndTheMatrixGiveTheSameMinimum) {
     };
     EXPECT_NEAR(value(by_matrix), value(by_columns), 1e-9 * (1 + std::fabs(value(by_matrix)))) << trial;
   }
+}
+
+// A coordinate at its end whose own slope leads back, and which Newton's direction would take beyond it: the others move.
+TEST(ElasticNet, AStepOnAFaceIsNotHeldByACoordinateAtItsEnd) {
+  const double h[] = {1, 0.9, 0.9, 1};
+  L1Coordinates at;
+  at.z = {0, 0};
+  at.g = {0.1, 1};
+  at.l1 = at.l2 = {0, 0};
+  at.low = {-5, -5};
+  at.high = {0, 5};
+  FaceSteps face;
+  EXPECT_FALSE(face.step(at, h, 2, Progress())) << "the minimum of the face without it";
+  EXPECT_EQ(at.z[0], 0);
+  EXPECT_DOUBLE_EQ(at.z[1], -1);
+  solve_with_matrix(at, h, 2, 1e-20, Progress());
+  EXPECT_EQ(at.z[0], 0);
+  EXPECT_DOUBLE_EQ(at.z[1], -1) << "the first slope is -0.8 there: it stays";
 }
 
 TEST(ElasticNet, SeveralClassesSparseRowsAndAStart) {

@@ -164,6 +164,15 @@ Certificate ColumnCheck::certificate(const std::vector<double>& w, double b, dou
   return out;
 }
 
+std::vector<double> ColumnCheck::image() const {
+  std::vector<double> v(ulps_.size());
+  for (std::size_t j = 0; j < v.size(); ++j) {
+    v[j] = dot(columns_.column(static_cast<std::int32_t>(j)), weighted_.data()) / problem_.total_weight;
+    progress_.work(static_cast<double>(weighted_.size()));
+  }
+  return v;
+}
+
 void ColumnCheck::score(const std::vector<double>& w, double b) {
   std::fill(u_.begin(), u_.end(), problem_.intercept ? b : 0.0);
   for (std::size_t j = 0; j < w.size(); ++j) {

@@ -38,6 +38,9 @@ class ColumnCheck {
   /// which the model's differs by rounding at most; t is 1, or what the lasso's constraint asks for.
   Certificate certificate(const std::vector<double>& w, double b, double intercept, double lambda);
 
+  /// Σ c a x/W at the vectors of the last certificate, without bounds on its rounding.
+  std::vector<double> image() const;
+
   /// The rows by columns: for whoever has vectors to find.
   const Columns& columns() const { return columns_; }
 

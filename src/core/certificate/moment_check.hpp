@@ -2,8 +2,9 @@
 // weights are quadratic functions of them. What the moments err by is added outward.
 //
 // With e = x·w + b − y, less its mean where the intercept is free (Σ c a = 0 then), the dual vector is a = −2 t e:
-//   D = −2 t <e, y> − t² <e, e> − Σ_j max(0, |v_j| − λ r)² / (2 λ (1−r)),   v = −2 t <e, x>,   <·,·> = (1/W) Σ c · ·
-// r = l1_ratio; with r = 1 the last term is a constraint that t meets.
+//   D = −2 t <e, y> − t² <e, e> + Σ_j T_j(v_j),   v = −2 t <e, x>,   <·,·> = (1/W) Σ c · ·,
+//   T_j(v) = min over w between the bounds of λ ((1−r)/2 w² + r |w|) − v w   (math/box_term.hpp),
+// without bounds −max(0, |v| − λ r)² / (2 λ (1−r)); r = l1_ratio. With r = 1 a side without a bound is a constraint that t meets.
 #pragma once
 
 #include <vector>
@@ -21,10 +22,15 @@ class MomentCheck {
   static bool serves(const Problem& problem);
 
   Certificate certificate(const std::vector<double>& w, double intercept, double lambda) const;
+  /// Σ c a x/W at these weights, a = −φ' of their scores, without bounds on its rounding.
+  std::vector<double> image(const std::vector<double>& w, double intercept) const;
   /// Sums of the rows alone, which no vector changes: for whoever has vectors to find.
   const Moments& moments() const { return moments_; }
 
  private:
+  /// <e, z> of every z, of the weights that are not 0.
+  std::vector<double> products(const std::vector<double>& w, double intercept) const;
+
   const Problem& problem_;
   const Moments moments_;
 };

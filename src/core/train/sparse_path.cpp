@@ -50,7 +50,7 @@ class MomentPath {
  public:
   MomentPath(const Problem& problem, const Progress& progress)
       : problem_(problem), check_(problem, progress), descent_(problem, check_.moments()) {
-    end_.w.assign(check_.moments().features(), 0.0);
+    end_.w = descent_.w();
   }
   static bool serves(const Problem& problem, std::size_t lambdas) {
     return MomentCheck::serves(problem) && MomentDescent::pays(problem, lambdas);
@@ -76,6 +76,7 @@ class MomentPath {
     return false;
   }
   const PathEnd& end() const { return end_; }
+  std::vector<double> image() const { return check_.image(end_.w, end_.b); }  ///< Σ c a x/W there
 
  private:
   static constexpr double first_share = 1e-2, last_share = 1e-9;  // of the gap that the tolerance allows
@@ -129,6 +130,7 @@ class ColumnPath {
     return status;
   }
   const PathEnd& end() const { return end_; }
+  std::vector<double> image() { return check_.image(); }  ///< Σ c a x/W there
 
  private:
   const Problem& problem_;
@@ -218,10 +220,14 @@ std::vector<double> follow_sparse_path(const Dataset& data, const Options& given
     model.status = final_status(model.certificate, certified_problem(problem), settings.tolerance, status);
     model.weights = Eigen::Map<const Eigen::RowVectorXd>(end_of.w.data(), problem.dimensions());
     model.intercept = Eigen::VectorXd::Constant(1, problem.intercept ? end_of.b : 0.0);
-    if (!problem.bounds.empty())
-      model.prices =
-          bound_prices(problem, model.weights,
-                       image_of_rows(problem, model.weights, model.intercept, Weights(), progress), Weights());
+    if (!problem.bounds.empty()) {
+      Weights v = Weights::Zero(1, problem.dimensions());
+      if (at_bound(problem, model.weights)) {
+        const std::vector<double> image = by_moments != nullptr ? by_moments->image() : by_columns->image();
+        v.row(0) = Eigen::Map<const Eigen::RowVectorXd>(image.data(), problem.dimensions());
+      }
+      model.prices = bound_prices(problem, model.weights, std::move(v), Weights());
+    }
     to_label_units(problem, settings, model, model.weights, model.intercept);
     model.iterations = end_of.steps;
     const auto end = Clock::now();

@@ -122,15 +122,33 @@ bool FaceSteps::factor(const L1Coordinates& at, const double* h, std::size_t str
   return false;
 }
 
+/// Newton's direction on the members, without those at an end that it would take beyond it: their own slope leads back, the others'
+/// change outweighs that, and no step would be possible.
+bool FaceSteps::point(const L1Coordinates& at, const double* h, std::size_t stride, const Progress& progress) {
+  const auto blocked = [&](std::size_t p) {
+    const std::size_t j = members_[p];
+    return at.z[j] == (direction_[p] > 0 ? high(at, j) : low(at, j)) && direction_[p] != 0;
+  };
+  for (;;) {
+    if (members_.empty() || !factor(at, h, stride, progress)) return false;
+    const std::size_t s = members_.size();
+    direction_.resize(s);
+    for (std::size_t p = 0; p < s; ++p) direction_[p] = -slope_at(at, members_[p]);
+    solve_factored(matrix_, s, direction_.data(), &progress);
+    std::size_t kept = 0;
+    for (std::size_t p = 0; p < s; ++p)
+      if (!blocked(p)) members_[kept++] = members_[p];
+    if (kept == s) return true;
+    members_.resize(kept);
+  }
+}
+
 bool FaceSteps::step(L1Coordinates& at, const double* h, std::size_t stride, const Progress& progress) {
   members_.clear();
   for (std::size_t j = 0; j < at.size(); ++j)
     if (moves(at, j)) members_.push_back(j);
+  if (!point(at, h, stride, progress)) return false;
   const std::size_t s = members_.size();
-  if (s == 0 || !factor(at, h, stride, progress)) return false;
-  direction_.resize(s);
-  for (std::size_t p = 0; p < s; ++p) direction_[p] = -slope_at(at, members_[p]);
-  solve_factored(matrix_, s, direction_.data(), &progress);
   double t = 1, stop = 0;
   std::size_t stopped = s;
   for (std::size_t p = 0; p < s; ++p) {

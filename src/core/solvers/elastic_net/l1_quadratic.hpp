@@ -31,6 +31,7 @@ class FaceSteps {
   bool step(L1Coordinates& at, const double* h, std::size_t stride, const Progress& progress);
 
  private:
+  bool point(const L1Coordinates& at, const double* h, std::size_t stride, const Progress& progress);
   bool factor(const L1Coordinates& at, const double* h, std::size_t stride, const Progress& progress);
   bool follow(const L1Coordinates& at, const double* h, std::size_t stride, const Progress& progress);
   bool append(std::size_t j, const L1Coordinates& at, const double* h, std::size_t stride);

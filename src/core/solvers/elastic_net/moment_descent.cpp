@@ -26,11 +26,17 @@ MomentDescent::MomentDescent(const Problem& problem, const Moments& moments)
     pull_.push_back(2 * (moments.of(j, y) - mean * moments.of(c, y)));
   }
   at_.z.assign(d, 0.0);
+  if (problem.bounds.empty()) return;
+  for (std::size_t j = 0; j < d; ++j) {
+    at_.low.push_back(problem.bounds.least(j));
+    at_.high.push_back(problem.bounds.most(j));
+    at_.z[j] = problem.bounds.clip(0, j);
+  }
 }
 
 double MomentDescent::bytes(const Problem& p) {
   const double d = p.dimensions() + 8.0;
-  return 8 * (3 * d * d + 8 * d);
+  return 8 * (3 * d * d + 10 * d);
 }
 
 bool MomentDescent::pays(const Problem& p, std::size_t lambdas) {
