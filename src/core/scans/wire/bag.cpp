@@ -132,7 +132,7 @@ void Bag::vacate(const Entry& e) const { free_.push_back({e.begin, whole_words(e
 char* Bag::put(double key, std::size_t size) {
   constexpr std::size_t few = 16;
   const std::size_t fit = std::max(static_cast<std::size_t>(most_rows_), fitting_);
-  if (entries_.size() > fit + fit / 4 + few || bytes_ > most_bytes_ + most_bytes_ / 4) trim();
+  if (entries_.size() > fit + fit / 4 + few || bytes_ - most_bytes_ > most_bytes_ / 4) trim();
   std::size_t begin = room_.size();
   if (!free_.empty() && free_.back().size >= size) {
     begin = free_.back().begin;
