@@ -82,7 +82,7 @@ Certificate MomentCheck::certificate(const std::vector<double>& w, double interc
       }
       if (!(bound > held)) continue;
       if (rho == 1 && pass == 0 && (v > 0 ? problem_.bounds.most(j) : -problem_.bounds.least(j)) == infinity)
-        t *= (1 - (bounded ? 64 : 8) * epsilon) * held / bound;  // a box ends at −∞ beyond it
+        t *= (1 - (bounded ? 64 : 8) * epsilon) * held / bound;  // beyond it T is −∞, not a little less
       else if (rho < 1 && pass == 1)
         excess += (bound - held) * (bound - held);
     }

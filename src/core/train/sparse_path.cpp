@@ -130,7 +130,7 @@ class ColumnPath {
     return status;
   }
   const PathEnd& end() const { return end_; }
-  std::vector<double> image() { return check_.image(); }  ///< Σ c a x/W there
+  std::vector<double> image() const { return check_.image(); }  ///< Σ c a x/W there
 
  private:
   const Problem& problem_;

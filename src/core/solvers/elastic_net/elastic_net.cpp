@@ -222,14 +222,9 @@ void ElasticNet::pose(double lambda) {
   if (!p.bounds.empty()) q_.low.push_back(-infinity), q_.high.push_back(infinity);
 }
 
-/// A factor serves from step to step where neither curvatures nor lambda are in it, as long as the steps help: it loses digits where
-/// features that come and go nearly depend on others.
-void ElasticNet::carry_face(bool helped) {
-  if (risk_.problem().loss->self_concordance() != 0 || risk_.problem().l1_ratio < 1 || !helped) {
-    face_.begin();
-    face_set_ = set_;
-    return;
-  }
+/// A factor serves from step to step where neither curvatures nor lambda are in it.
+void ElasticNet::carry_face() {
+  if (risk_.problem().loss->self_concordance() != 0 || risk_.problem().l1_ratio < 1) return face_.begin();
   std::vector<std::int32_t> places;
   std::size_t k = 0;
   for (const std::size_t j : face_set_) {
@@ -248,7 +243,6 @@ bool ElasticNet::step(double lambda, const ColumnRisk::Interval& at, double want
   choose_features(lambda);
   const bool columns = by_columns(lambda);
   if (!columns) bring_matrix(gap, wanted, first);
-  const bool helped = first || gap < 0.9 * last_gap_;
   last_gap_ = gap;
   last_lambda_ = lambda;
   const double b = risk_.b(), constant = risk_.constant();
@@ -266,7 +260,7 @@ bool ElasticNet::step(double lambda, const ColumnRisk::Interval& at, double want
       risk_.curvatures(curvature_floor(*p.loss), h_);
       solve_with_columns(q_, rows, h_, constant, enough, risk_.progress());
     } else {
-      carry_face(helped);
+      carry_face();
       solve_with_matrix(q_, matrix_.values(), matrix_.stride(), enough, face_, risk_.progress());
     }
     const bool was_fresh = fresh_ || columns;

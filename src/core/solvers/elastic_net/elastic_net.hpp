@@ -32,7 +32,7 @@ class ElasticNet {
   void sum_up();
   void choose_features(double lambda);
   void pose(double lambda);
-  void carry_face(bool helped);
+  void carry_face();
   void balance_intercept(double lambda, double accuracy);
   bool narrow() const { return risk_.features() <= narrow_features_; }
   bool by_columns(double lambda);
