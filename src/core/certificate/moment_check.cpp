@@ -12,7 +12,7 @@ namespace margin {
 
 bool MomentCheck::serves(const Problem& p) {
   return p.task == Task::regression && p.loss->quadratic() && p.l1_ratio > 0 && p.offset < 0 &&
-         p.penalty_factor.empty() && (!p.intercept || p.free_intercept);
+         (!p.intercept || p.free_intercept);
 }
 
 std::vector<double> MomentCheck::products(const std::vector<double>& w, double intercept) const {
@@ -48,8 +48,8 @@ Certificate MomentCheck::certificate(const std::vector<double>& w, double interc
     if (w[j] == 0) continue;
     ++terms;
     reach += std::fabs(w[j]) * m.scale(j);
-    absolute += std::fabs(w[j]);
-    squares += w[j] * w[j];
+    absolute += problem_.factor(j) * std::fabs(w[j]);
+    squares += problem_.factor(j) * w[j] * w[j];
   }
   const double share = epsilon * (m.ulps() + 2 * static_cast<double>(terms) + 16), error = share * reach;
   double loss = intercept * q[constant] - q[target];
@@ -67,11 +67,12 @@ Certificate MomentCheck::certificate(const std::vector<double>& w, double interc
   const double fit = q[target] - mean * m.of(constant, target), square = loss - own;
   // |mean| errs by little more than `error` / scale(constant), and |mean| · scale(constant) is at most reach.
   const double slack = 4 * error * (1 + 64 * epsilon);
-  const double held = lambda * rho * (1 - 8 * epsilon), ridge = lambda * (1 - rho) * (1 - 8 * epsilon);
   double t = 1, excess = 0, between = 0;
   for (int pass = 0; pass < 2; ++pass)
     for (std::size_t j = 0; j < d; ++j) {
       const double v = -2 * t * (q[j] - mean * m.of(constant, j)), off = 2 * t * slack * m.scale(j);
+      const double own_lambda = lambda * problem_.factor(j);
+      const double held = own_lambda * rho * (1 - 8 * epsilon), ridge = own_lambda * (1 - rho) * (1 - 8 * epsilon);
       const double bound = std::fabs(v) + off;
       if (!std::isfinite(bound)) t = 0;
       if (bounded && pass == 1) {
@@ -84,14 +85,14 @@ Certificate MomentCheck::certificate(const std::vector<double>& w, double interc
       if (rho == 1 && pass == 0 && (v > 0 ? problem_.bounds.most(j) : -problem_.bounds.least(j)) == infinity)
         t *= (1 - (bounded ? 64 : 8) * epsilon) * held / bound;  // beyond it T is −∞, not a little less
       else if (rho < 1 && pass == 1)
-        excess += (bound - held) * (bound - held);
+        excess += (bound - held) * (bound - held) / (2 * ridge);
     }
   const double value = -2 * t * fit - t * t * square, doubt = 4 * slack * reach + 8 * epsilon * std::fabs(value);
   const double up = epsilon * (static_cast<double>(d) + 32);
   if (bounded)
     excess += up * between + 4 * epsilon * std::fabs(excess);
-  else if (rho < 1)
-    excess = excess / (2 * lambda * (1 - rho)) * (1 + up);
+  else
+    excess *= 1 + up;
   const double lower = value - doubt - excess - 64 * tiny;
   out.lower = std::min(lower > 0 ? lower : 0.0, out.upper);
   set_minimum_gap(out);

@@ -47,8 +47,12 @@ bool MomentDescent::pays(const Problem& p, std::size_t lambdas) {
 void MomentDescent::solve(double lambda, double enough, const Progress& progress) {
   const std::size_t d = moments_.features(), c = moments_.constant();
   const double rho = problem_.l1_ratio;
-  at_.l1.assign(d, lambda * rho);
-  at_.l2.assign(d, lambda * (1 - rho));
+  at_.l1.resize(d);
+  at_.l2.resize(d);
+  for (std::size_t j = 0; j < d; ++j) {
+    at_.l1[j] = lambda * problem_.factor(j) * rho;
+    at_.l2[j] = lambda * problem_.factor(j) * (1 - rho);
+  }
   at_.g.assign(d, 0.0);
   for (std::size_t j = 0; j < d; ++j) at_.g[j] -= pull_[j];
   for (std::size_t j = 0; j < d; ++j)
