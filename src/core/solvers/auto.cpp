@@ -51,15 +51,18 @@ extern const Solver& one_class;
 namespace {
 
 // Epochs of a trial of sdca: the first gap is that of zero, and where φ curves, an epoch only guesses its gap from the length
-// of its steps. There is one where newton costs so many times as much, or where sdca is expected to need no more than `near`
-// times what newton costs, if that is so many epochs. None where sdca is expected to need `too_far` times as much (in the
-// cells of bench/regret.py that it won, 700), or where that does not follow from s: of few rows it can be relied on.
+// of its steps. There is one where newton costs so many times as much (fewer where φ curves), or where sdca is expected to
+// need no more than `near` times what newton costs, if that is so many epochs. None where sdca is expected to need `too_far`
+// times as much (in the cells of bench/regret.py that it won, 700), or where that does not follow from s: of few rows it can
+// be relied on.
 constexpr double trial = 2, curved_trial = 5;
-constexpr double least_times = 6, least_epochs = 6, near = 2.5, too_far = 1000;
+constexpr double least_times = 6, curved_times = 4, least_epochs = 6, near = 2.5, too_far = 1000;
 // What sdca is judged by: the accuracy relative to P that it comes to, and at least such a decay of its gap.
 constexpr double accuracy = 1e-5, digits = 100;
 // Where bounds are expected to hold at least such a share of the weights, s says nothing, and no more epochs go unjudged.
 constexpr double least_held = 0.75, held_trial = 4;
+// Vectors whose gap is still so much of P say nothing of where the optimum is, and newton's own start is better.
+constexpr double no_start = 0.95;
 constexpr double grace = 0.1;  // of what newton costs: how long an end in reach is waited for
 constexpr std::int64_t most_epochs = 1'000'000;
 
@@ -129,7 +132,8 @@ std::optional<double> first_epochs(const Plan& plan, bool curved) {
   const double ratio = plan.expected_epochs / plan.second_epochs, tried = curved ? curved_trial : trial;
   if (ratio <= 1) return plan.held ? std::min(held_trial, plan.expected_epochs) : plan.expected_epochs;
   if (ratio > (plan.few_rows ? near : too_far)) return std::nullopt;
-  if (plan.second_epochs < (ratio <= near ? least_epochs : least_times * tried)) return std::nullopt;
+  const double times = curved ? curved_times : least_times;
+  if (plan.second_epochs < (ratio <= near ? least_epochs : times * tried)) return std::nullopt;
   return tried;
 }
 
@@ -145,6 +149,7 @@ class Prospect {
     if (!course_.empty() && at.epochs <= course_.back().epochs) start_output();
     course_.push_back(at);
     while (middle_ + 1 < course_.size() && 2 * course_[middle_ + 1].epochs <= at.epochs) ++middle_;
+    learned_ = learned_ || at.gap < no_start * at.size;
     if (at.epochs < std::max(first_, until_) || course_.size() < 2 || !(at.gap > 0)) return true;
     if (second_ == 0) second_ = ask_();
     const AscentSoFar& before = course_[middle_];
@@ -160,6 +165,9 @@ class Prospect {
     return false;
   }
 
+  /// Whether any output came to where another solver does well to start.
+  bool learned() const { return learned_; }
+
  private:
   void start_output() {
     course_.clear();
@@ -167,6 +175,7 @@ class Prospect {
     until_ = 0;
   }
 
+  bool learned_ = false;
   double first_, second_ = 0;
   std::function<double()> ask_;
   double tolerance_, until_ = 0;  // until_: an end is in reach, and waited for until then
@@ -238,7 +247,7 @@ Solution SoftAuto::solve(const Problem& p, const Options& options, const Progres
   if (options.max_iterations.has_value()) part.max_iterations = left;
   const double seconds = clock.seconds();
   if (options.max_seconds.has_value()) part.max_seconds = std::max(1e-3, *options.max_seconds - seconds);
-  part.initial = model_of(s);
+  if (prospect.learned()) part.initial = model_of(s);
   append(s, plan.second->solve(p, part, progress), seconds);
   return s;
 }

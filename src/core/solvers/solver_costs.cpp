@@ -24,7 +24,7 @@ namespace margin {
 
 namespace {
 
-constexpr double large_cache = 1.28e8;  // bytes
+constexpr double large_cache = 6.4e7;  // bytes
 
 /// Multiply-adds per nanosecond of the rank_update kernel.
 double kernel_speed() {
