@@ -193,22 +193,27 @@ double ColumnRisk::primal(double lambda) const {
   return loss_ + lambda * (rho * absolute + (1 - rho) / 2 * (squares + b * b));
 }
 
-/// The same with bounds of weights.
+/// The same with bounds of weights. What the penalty holds adds nothing, unless 0 is not between the bounds: then there is a weight.
 ColumnRisk::Interval ColumnRisk::between_bounds(double lambda) {
   Interval out;
   out.primal = primal(lambda);
   const Bounds& bounds = problem_.bounds;
   const bool ridge = problem_.l1_ratio < 1;
+  const std::vector<std::size_t>& free = near(lambda, near_bound);
   double largest = 0;
-  for (std::size_t j = 0; !ridge && j < w_.size(); ++j) {
+  for (const std::size_t j : free) {
     const bool endless = sums()[j] > 0 ? bounds.most(j) == infinity : bounds.least(j) == -infinity;
-    if (endless && penalizes(j)) largest = std::max(largest, std::fabs(sums()[j]) / l1(lambda, j));
+    if (!ridge && endless && penalizes(j)) largest = std::max(largest, std::fabs(sums()[j]) / l1(lambda, j));
   }
   if (largest >= 1) out.scale = (1 - 1e-12) / largest;
   double held_back = 0;
-  for (std::size_t j = 0; j < w_.size(); ++j)
+  const auto add = [&](std::size_t j) {
     if (penalizes(j))
       held_back += box_value(out.scale * sums()[j], l2(lambda, j), l1(lambda, j), bounds.least(j), bounds.most(j));
+  };
+  for (const std::size_t j : free) add(j);
+  for (const std::size_t j : support_)
+    if (!std::binary_search(free.begin(), free.end(), j)) add(j);
   if (ridge && constant_ > 0 && !problem_.free_intercept) {
     const double b = sum_of_constant();
     held_back -= b * b / (2 * lambda * (1 - problem_.l1_ratio));

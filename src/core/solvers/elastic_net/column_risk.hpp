@@ -42,7 +42,7 @@ class ColumnRisk {
   Slope slope_at(double t);
   /// v of the point.
   void combine() { sums_.all(coefficient_); }
-  /// The same of features that have weights; others follow where they are asked for (near()). Without bounds of weights.
+  /// The same of features that have weights; others follow where they are asked for (near()).
   void combine_some();
   /// The features, ascending, of which |v_j| ≥ share · l1(lambda, j), and maybe others: v_j is known.
   const std::vector<std::size_t>& near(double lambda, double share) {

@@ -94,9 +94,9 @@ ColumnRisk::Interval ElasticNet::interval(double lambda) {
   return risk_.interval(lambda);
 }
 
-/// Beside bounds a weight of 0 may be at an end, where any sum matters; few features are all in the working set.
+/// Few features are all in the working set.
 void ElasticNet::sum_up() {
-  if (narrow() || !risk_.problem().bounds.empty())
+  if (narrow())
     risk_.combine();
   else
     risk_.combine_some();
