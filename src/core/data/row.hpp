@@ -55,6 +55,25 @@ inline double dot(const Row& x, const double* w) {
   return x.wide ? k.sparse_dot_d(x.doubles(), x.indices, w, n) : k.sparse_dot_f(x.floats(), x.indices, w, n);
 }
 
+/// w[indices[k]] += a values[k], of indices that differ: four weights are read before any is written, so that none waits
+/// to be told from the one before.
+template <class T>
+inline void add_at(double a, const T* values, const std::int32_t* indices, std::size_t n, double* w) {
+  std::size_t k = 0;
+  for (; k + 4 <= n; k += 4) {
+    double *const at0 = w + indices[k], *const at1 = w + indices[k + 1], *const at2 = w + indices[k + 2],
+                  *const at3 = w + indices[k + 3];
+    const double to0 = *at0 + a * static_cast<double>(values[k]), to1 = *at1 + a * static_cast<double>(values[k + 1]),
+                 to2 = *at2 + a * static_cast<double>(values[k + 2]),
+                 to3 = *at3 + a * static_cast<double>(values[k + 3]);
+    *at0 = to0;
+    *at1 = to1;
+    *at2 = to2;
+    *at3 = to3;
+  }
+  for (; k < n; ++k) w[indices[k]] += a * static_cast<double>(values[k]);
+}
+
 /// w += a x
 inline void add(double a, const Row& x, double* w) {
   const auto n = static_cast<std::size_t>(x.count);
@@ -64,9 +83,9 @@ inline void add(double a, const Row& x, double* w) {
     else
       simd().axpy_f(a, x.floats(), w, n);
   } else if (x.wide) {
-    for (std::size_t k = 0; k < n; ++k) w[x.indices[k]] += a * x.doubles()[k];
+    add_at(a, x.doubles(), x.indices, n, w);
   } else {
-    for (std::size_t k = 0; k < n; ++k) w[x.indices[k]] += a * static_cast<double>(x.floats()[k]);
+    add_at(a, x.floats(), x.indices, n, w);
   }
 }
 
