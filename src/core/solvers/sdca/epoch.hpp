@@ -60,6 +60,15 @@ double fenchel_young(const L& loss, double u, const Coordinate& row, double delt
   }
 }
 
+/// The a at which D is largest, near enough for a step.
+template <class L>
+double step_to(const L& loss, double u, const Coordinate& row) {
+  if constexpr (std::is_same_v<L, Logistic>)
+    return loss.ascent_step(u, row.y, row.a, row.s);
+  else
+    return loss.dual_step(u, row.y, row.a, row.s);
+}
+
 /// The lines of a row, some visits before it is needed; beyond a kilobyte the hardware has caught on.
 inline void prefetch_row(const Row& x) {
   const char* p = static_cast<const char*>(x.values);
@@ -110,7 +119,7 @@ EpochResult run_epoch(const L& loss, SdcaState& state, std::vector<std::int32_t>
     order[kept++] = i;
     if (slack < 0) {
       if constexpr (detail::settles<L>()) result.violation = std::max(result.violation, -slack);
-      const double a = loss.dual_step(u, row.y, row.a, row.s), delta = a - row.a;
+      const double a = detail::step_to(loss, u, row), delta = a - row.a;
       result.estimate += row.scale * detail::fenchel_young(loss, u, row, delta);
       if (delta != 0) {
         if (history != nullptr) history->before_change(static_cast<std::size_t>(i), row.a);
