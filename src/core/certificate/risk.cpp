@@ -92,12 +92,6 @@ bool RiskCheck::sound(const std::vector<double>& s) const {
          s[5] >= 0 && s[5] <= s[0];
 }
 
-std::string RiskCheck::reductions() const {
-  std::string all = with_dual_ ? "++>+++" : "++>++0";
-  for (std::size_t o = 0; o < outputs_.size(); ++o) all += with_dual_ ? "+++++++++" : "+++000000";
-  return all;
-}
-
 bool RiskCheck::merge(const std::vector<double>& s) {
   if (!sound(s)) return false;
   take(without_dual(s).data());
@@ -246,8 +240,9 @@ bool RiskCheck::blurred(double nothing) const {
   constexpr double much = 0.1;
   for (std::int32_t o = 0; with_dual_ && o < objective_.outputs(); ++o) {
     DualSum of;
-    const double p = primal(o), gap = p - dual(o);
-    if (!(gap > nothing * p) || !dual_sum(o, of)) continue;
+    const bool proves = dual_sum(o, of);
+    const double p = primal(o), gap = p - dual(o, proves ? &of : nullptr);
+    if (!(gap > nothing * p) || !proves) continue;
     // By (1), in D, and as much again in P.
     const double mu = objective_.lambda * std::max(1 - objective_.l1_ratio, epsilon),
                  size = lp_norm(of.v.data(), of.v.size(), 2);
@@ -263,12 +258,14 @@ bool RiskCheck::blurred(double nothing) const {
 /// D of the header; with ρ = 1 its first term alone, scaled until the constraint holds.
 double RiskCheck::dual(std::int32_t o) const {
   DualSum of;
+  return dual(o, !objective_.one_class() && dual_sum(o, of) ? &of : nullptr);
+}
+
+double RiskCheck::dual(std::int32_t o, const DualSum* proves) const {
   if (objective_.one_class()) return one_class_dual(o);
-  if (!dual_sum(o, of)) return 0;
+  if (proves == nullptr) return 0;
+  const DualSum& of = *proves;
   const Output& sum = outputs_[static_cast<std::size_t>(o)];
-  const bool bounded = !objective_.bounds.empty();
-  for (std::int32_t j = 0; !bounded && j < of.v.size(); ++j)
-    of.v(j) = std::fabs(of.v(j));  // what the penalty must hold
   const double mean =
       (sum.conjugate.value() - (8 * epsilon + of.excess) * sum.conjugate_size - tiny * sum.unseen) / total_weight();
   double least = mean - 4 * epsilon * std::fabs(mean) - tiny;
@@ -277,15 +274,15 @@ double RiskCheck::dual(std::int32_t o) const {
     least -= objective_.offset_weight() * (of.of_offset + (of.moved + 4 * epsilon * std::fabs(of.of_offset)));
     least -= 4 * epsilon * std::fabs(least);
   }
-  const double value = bounded                   ? dual_between(least, of)
-                       : objective_.l1_ratio < 1 ? least - dual_penalty(of.v, of.of_intercept, of.moved)
-                                                 : least * held(of.v, of.moved);
+  const double value = !objective_.bounds.empty() ? dual_between(least, of)
+                       : objective_.l1_ratio < 1  ? least - dual_penalty(of.v.cwiseAbs(), of.of_intercept, of.moved)
+                                                  : least * held(of.v.cwiseAbs(), of.moved);
   return value > 0 && value < infinity ? value : 0.0;
 }
 
 /// The second term of D: at least Σ_j max(0, v_j − κ_j)²/(2 λ (1 − ρ) f_j) and the same of the intercept, for v that errs by
-/// `moved`.
-double RiskCheck::dual_penalty(Eigen::VectorXd& v, double of_intercept, double moved) const {
+/// `moved`; given the sizes of v_j.
+double RiskCheck::dual_penalty(Eigen::VectorXd v, double of_intercept, double moved) const {
   const double kappa = objective_.lambda * objective_.l1_ratio;
   double largest_share = 1;  // of the error, by the factors
   if (objective_.penalty_factor.empty()) {

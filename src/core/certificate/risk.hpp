@@ -198,10 +198,11 @@ class RiskCheck final : public Check {
     double of_ends = 0;    ///< ≥ Σ ν_k u_k or ν_k l_k, what constraints take off D
   };
   bool pull(std::int32_t output, DualSum& sum) const;
-  bool row_sum(std::int32_t output, DualSum& sum) const;   // before multipliers and the balance of a free intercept
-  bool dual_sum(std::int32_t output, DualSum& sum) const;  // false: it proves nothing
+  bool row_sum(std::int32_t output, DualSum& sum) const;       // before multipliers and the balance of a free intercept
+  bool dual_sum(std::int32_t output, DualSum& sum) const;      // false: it proves nothing
+  double dual(std::int32_t output, const DualSum* sum) const;  // dual(output), of what dual_sum() says; null: false
   void add_long_sums(std::int32_t output, DualSum& sum) const;
-  double dual_penalty(Eigen::VectorXd& v, double of_intercept, double moved) const;
+  double dual_penalty(Eigen::VectorXd v, double of_intercept, double moved) const;
   double held(const Eigen::VectorXd& v, double moved) const;
   /// μ and κ of the penalty of weight j, rounded down.
   double square_part(std::int32_t j) const {

@@ -26,14 +26,22 @@ OutputPoint RiskCheck::output_point(std::int32_t o, const double* weights, doubl
   point.offset = -Eigen::Map<const Eigen::RowVectorXd>(weights, d);
   if (objective_.offset >= 0) point.offset(objective_.offset) = 0;  // its weight is known
   if (constant > 0) point.intercept = -intercept;
-  const double lower = dual(o), own = lp_norm(weights, d, 2);
-  point.gap = std::max(0.0, upper - lower) * (1 + 4 * epsilon);
   DualSum sum;
+  const bool proves = dual_sum(o, sum);
+  const double lower = dual(o, proves ? &sum : nullptr), own = lp_norm(weights, d, 2);
+  point.gap = std::max(0.0, upper - lower) * (1 + 4 * epsilon);
   // A lower end of 0 is proven by the dual weights 0, whose point is 0.
-  if (!(lower > 0) || !dual_sum(o, sum)) return point;
+  if (!(lower > 0) || !proves) return point;
   double least = 1;
+  // Nothing but the squared norm on any weight: the same numbers by the vector.
+  const bool plain = objective_.l1_ratio == 0 && objective_.penalty_factor.empty() && objective_.bounds.empty() &&
+                     objective_.offset < 0;
   Eigen::VectorXd held = Eigen::VectorXd::Zero(d);
-  for (std::int32_t j = 0; j < d; ++j) {
+  if (plain) {
+    held = sum.v / mu;
+    point.offset += held.transpose();
+  }
+  for (std::int32_t j = 0; !plain && j < d; ++j) {
     if (!objective_.penalises(j)) continue;
     const double f = objective_.factor(j), kappa = objective_.lambda * objective_.l1_ratio * f;
     const double part = std::fabs(sum.v(j)), left = std::max(0.0, part - kappa) / (mu * f);

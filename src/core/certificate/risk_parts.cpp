@@ -51,6 +51,12 @@ void RiskCheck::add_part(Check& other) {
   longest_block_ = std::max(longest_block_, part.longest_block_);
 }
 
+std::string RiskCheck::reductions() const {
+  std::string all = with_dual_ ? "++>+++" : "++>++0";
+  for (std::size_t o = 0; o < outputs_.size(); ++o) all += with_dual_ ? "+++++++++" : "+++000000";
+  return all;
+}
+
 /// c a x of a long row, times `sign`: −1 takes away what was added.
 void RiskCheck::take_long(const Row& x, std::int32_t o, double norm, double c, double a, double sign) {
   if (a == 0 || !(c > 0)) return;

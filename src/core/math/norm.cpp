@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/simd/loops.hpp"
+#include "core/simd/plain_dot.hpp"
 
 namespace margin {
 
@@ -15,6 +16,12 @@ double unit_scale(double norm) {
 }
 
 double lp_norm(const double* v, Eigen::Index n, double p) {
+  if (p == 2) {
+    // One pass, several sums at a time: one by one each addition waits for the last. What squares lose below the range of
+    // doubles is no share of such a sum; and a number that is none, or infinite, makes it no number or infinite too.
+    const double square = plain_dots().of_doubles(v, v, static_cast<std::size_t>(n));
+    if (square >= 1e-200 && square <= 1e200) return std::sqrt(square);
+  }
   if (!simd().finite_d(v, static_cast<std::size_t>(n))) return std::numeric_limits<double>::infinity();
   const double top = simd().max_abs_d(v, static_cast<std::size_t>(n));
   if (top == 0 || std::isinf(p)) return top;
