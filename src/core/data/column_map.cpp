@@ -10,6 +10,19 @@ std::int32_t ColumnMap::add_page() {
   return static_cast<std::int32_t>(pages_.size()) - 1;
 }
 
+void ColumnMap::insert(const std::vector<char>& marks) {
+  for (std::size_t at = 0; at + 64 <= marks.size(); at += 64) {
+    std::uint64_t found = 0;
+    for (std::size_t k = 0; k < 64; ++k) found |= std::uint64_t{marks[at + k] != 0} << k;
+    if (found == 0) continue;
+    std::int32_t& page = page_of_[at / page_columns];
+    if (page < 0) page = add_page();
+    std::uint64_t& word = pages_[static_cast<std::size_t>(page)].words[at % page_columns / 64];
+    size_ += ones(found & ~word);
+    word |= found;
+  }
+}
+
 void ColumnMap::rank() {
   std::int32_t before = 0;
   for (const std::int32_t page : page_of_) {

@@ -24,6 +24,8 @@ class ColumnMap {
     ++size_;
     word |= mask;
   }
+  /// The columns j with marks[j] = 1 and not 0; `marks` ends with zeros at a multiple of 64.
+  void insert(const std::vector<char>& marks);
   /// Ranks the columns; nothing is inserted afterwards.
   void rank();
 

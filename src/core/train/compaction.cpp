@@ -20,9 +20,21 @@ namespace {
 constexpr std::int32_t narrow = 1024;
 constexpr std::int32_t worthwhile_share = 4;
 
+/// How many of these zeros and ones are ones: bytes are added up, as many as a byte can count.
+std::int64_t count_marks(const std::vector<char>& marks) {
+  std::int64_t all = 0;
+  for (std::size_t at = 0; at < marks.size(); at += 255 * 64) {
+    std::uint8_t sums[64] = {};
+    for (std::size_t k = at; k < std::min(marks.size(), at + 255 * 64); k += 64)
+      for (std::size_t j = 0; j < 64; ++j) sums[j] = static_cast<std::uint8_t>(sums[j] + marks[k + j]);
+    for (const std::uint8_t sum : sums) all += sum;
+  }
+  return all;
+}
+
 /// Adds the columns that rows use, by a mark for each column that may come; false when they are more than `most`.
 bool insert_marked(const Dataset& data, std::int32_t most, ColumnMap& used, const Progress& progress) {
-  std::vector<char> marks(static_cast<std::size_t>(data.dimensions()), 0);
+  std::vector<char> marks((static_cast<std::size_t>(data.dimensions()) + 63) / 64 * 64, 0);
   char* const mark = marks.data();
   std::int64_t since = 0;  // values since the marks were counted
   for (std::int64_t i = 0; i < data.rows(); ++i) {
@@ -36,11 +48,10 @@ bool insert_marked(const Dataset& data, std::int32_t most, ColumnMap& used, cons
     progress.work(x.count + 8.0);
     since += x.count;
     if (since < data.dimensions()) continue;
-    if (std::count(marks.begin(), marks.end(), 1) > most) return false;
+    if (count_marks(marks) > most) return false;
     since = 0;
   }
-  for (std::int32_t j = 0; j < data.dimensions(); ++j)
-    if (mark[j] != 0) used.insert(j);
+  used.insert(marks);
   return used.size() <= most;
 }
 
