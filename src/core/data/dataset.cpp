@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/base/error.hpp"
+#include "core/base/populated.hpp"
 #include "core/data/column_map.hpp"
 
 namespace margin {
@@ -322,7 +323,13 @@ void Dataset::store_smaller(const std::vector<std::int32_t>& columns, const std:
 
 Dataset Dataset::with_columns(const ColumnMap& map, const Progress& progress, bool to_store) const {
   Dataset out(outcome_, std::pmr::get_default_resource(), store_);
-  if (to_store) out.spill();
+  if (to_store) {
+    out.spill();
+  } else {  // no row takes more bytes than it takes here
+    out.next_block_ = std::clamp(feature_bytes(), smallest_block, largest_block);
+    out.add_block(0);
+    populate(out.free_, out.free_bytes_);
+  }
   out.classes_ = classes_;
   out.dimensions_ = map.size();
   out.declared_ = declared_dimensions();
