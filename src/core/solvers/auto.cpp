@@ -8,7 +8,7 @@
 //         all the same, unless that is by far or newton costs so few epochs that two of them are no small part: large s
 //         say little, because w stays bounded as lambda falls. From the epochs that it was expected to need, or was
 //         tried for, sdca goes on while its gap, as it has fallen since half of them, promises an end before newton's.
-//         Else newton goes on from sdca's vectors.
+//         Else newton goes on from sdca's vectors, unless these brought nothing.
 // Bounds: where they are expected to hold weights (solvers/solver_costs.cpp), newton takes fewer steps for a smooth loss, and an epoch of
 //         sdca takes longer; where they hold most of them, s says little, and sdca is judged after a few epochs.
 // Codes:  of rows as codes the cheaper of newton and newton_cg, whose sums are histograms of codes.
