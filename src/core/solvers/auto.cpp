@@ -51,12 +51,11 @@ extern const Solver& one_class;
 namespace {
 
 // Epochs of a trial of sdca: the first gap is that of zero, and where φ curves, an epoch only guesses its gap from the length
-// of its steps. There is one where newton costs so many times as much (fewer where φ curves), or where sdca is expected to
-// need no more than `near` times what newton costs, if that is so many epochs. None where sdca is expected to need `too_far`
-// times as much (in the cells of bench/regret.py that it won, 700), or where that does not follow from s: of few rows it can
-// be relied on.
+// of its steps. There is one where newton costs so many times as much, or where sdca is expected to need no more than `near`
+// times what newton costs, if that is so many epochs. None where sdca is expected to need `too_far` times as much (in the
+// cells of bench/regret.py that it won, 700); of few rows, where s can be relied on, beyond `near_few` times.
 constexpr double trial = 2, curved_trial = 5;
-constexpr double least_times = 6, curved_times = 4, least_epochs = 6, near = 2.5, too_far = 1000;
+constexpr double least_times = 6, least_epochs = 6, near = 2.5, near_few = 3, too_far = 1000;
 // What sdca is judged by: the accuracy relative to P that it comes to, and at least such a decay of its gap.
 constexpr double accuracy = 1e-5, digits = 100;
 // Where bounds are expected to hold at least such a share of the weights, s says nothing, and no more epochs go unjudged.
@@ -131,9 +130,9 @@ InitialModel model_of(const Solution& s) {
 std::optional<double> first_epochs(const Plan& plan, bool curved) {
   const double ratio = plan.expected_epochs / plan.second_epochs, tried = curved ? curved_trial : trial;
   if (ratio <= 1) return plan.held ? std::min(held_trial, plan.expected_epochs) : plan.expected_epochs;
-  if (ratio > (plan.few_rows ? near : too_far)) return std::nullopt;
-  const double times = curved ? curved_times : least_times;
-  if (plan.second_epochs < (ratio <= near ? least_epochs : times * tried)) return std::nullopt;
+  const double close = plan.few_rows ? near_few : near;
+  if (ratio > (plan.few_rows ? near_few : too_far)) return std::nullopt;
+  if (plan.second_epochs < (ratio <= close ? least_epochs : least_times * tried)) return std::nullopt;
   return tried;
 }
 

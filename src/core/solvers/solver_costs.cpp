@@ -64,7 +64,7 @@ SolverCosts::SolverCosts(const Problem& p)
       rows_(static_cast<double>(p.rows())),
       features_(p.dimensions() + (p.intercept ? 1.0 : 0.0)),
       stored_(p.data.density() * p.dimensions()),
-      step_(p.loss->has_probability() || p.loss->log_link() ? 200.0 : 0.0),
+      step_(p.loss->has_probability() || p.loss->log_link() ? 150.0 : 0.0),
       smooth_(p.loss->smooth()),
       sparse_(mostly_sparse(p)),
       size_(mean_size()),
@@ -157,7 +157,7 @@ double SolverCosts::newton() const {
   const bool sampled = rows_ > 16 * std::max(2048.0, 10 * features_);
   const double iterations = smooth_ ? smooth_iterations() : 60;
   const double part = sampled ? std::clamp(10 * std::sqrt(features_ / rows_), 0.006, 0.4) : 0.4;
-  const double per_row = smooth_ ? iterations * (gram + 3 * pass + 30 + step_ / 2)
+  const double per_row = smooth_ ? iterations * (gram + 3 * pass + 30 + evaluation())
                                  : iterations * part * (gram / 4 + 3 * some) + 8 * pass + 100;
   return start + rows_ * per_row + iterations * cholesky(system);
 }
@@ -202,7 +202,7 @@ double SolverCosts::newton_cg(double enough) const {
       const double grown = curved() ? 3.5 * std::pow(condition, 0.2) : 3 * std::sqrt(condition);
       const double products = std::min(grown, std::max(10.0, 1.5 * rank));
       return smooth_iterations() *
-             (rows_ * (30 + step_ / 2 + 3 * pass) + faces * products * (2 * rows_ * pass + columns));
+             (rows_ * (30 + evaluation() + 3 * pass) + faces * products * (2 * rows_ * pass + columns));
     }
     const double products = std::min(10 * std::pow(condition, 0.4), std::max(10.0, 0.5 * rank));
     return 50 * (rows_ * (20 + 1.5 * pass) + faces * products * (0.2 * 2 * rows_ * pass + columns));
@@ -219,7 +219,7 @@ double SolverCosts::interior_point() const {
 
 /// Of rows as codes: an addition for each pair of terms, or a look-up and an addition for each term, in `system`.
 double SolverCosts::coded(double system) const {
-  return (smooth_ ? 6 : 60) * (system + rows_ * (3 * (10 + 0.7 * stored_) + 30 + step_ / 2));
+  return (smooth_ ? 6 : 60) * (system + rows_ * (3 * (10 + 0.7 * stored_) + 30 + evaluation()));
 }
 
 }  // namespace margin
