@@ -1,5 +1,5 @@
-// Pages that are about to be written, all at once: a system call for each page that is touched for the first time takes several
-// times as long as the kernel needs for the page, and small trainings of a megabyte or two spend a tenth of their time there.
+// Pages that are about to be written, all at once: a fault for each page that is touched for the first time takes longer than
+// the page does, and small trainings, whose blocks go back to the system each time, meet hundreds of them.
 #pragma once
 
 #include <sys/mman.h>

@@ -4,7 +4,8 @@
 // With e = x·w + b − y, less its mean where the intercept is free (Σ c a = 0 then), the dual vector is a = −2 t e:
 //   D = −2 t <e, y> − t² <e, e> + Σ_j T_j(v_j),   v = −2 t <e, x>,   <·,·> = (1/W) Σ c · ·,
 //   T_j(v) = min over w between the bounds of λ f_j ((1−r)/2 w² + r |w|) − v w   (math/box_term.hpp),
-// without bounds −max(0, |v| − λ f_j r)² / (2 λ f_j (1−r)); r = l1_ratio, f the penalty factors. With r = 1 a side without a bound is a constraint that t meets.
+// without bounds −max(0, |v| − λ f_j r)² / (2 λ f_j (1−r)); r = l1_ratio, f the penalty factors. With r = 1 a side without a bound is
+// a constraint that t meets.
 #pragma once
 
 #include <vector>

@@ -24,7 +24,7 @@ class ColumnMap {
     ++size_;
     word |= mask;
   }
-  /// The columns j with marks[j] = 1 and not 0; `marks` ends with zeros at a multiple of 64.
+  /// The columns j whose marks[j] is not 0. There is a multiple of 64 marks; those beyond the columns are 0.
   void insert(const std::vector<char>& marks);
   /// Ranks the columns; nothing is inserted afterwards.
   void rank();

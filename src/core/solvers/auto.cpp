@@ -131,7 +131,7 @@ std::optional<double> first_epochs(const Plan& plan, bool curved) {
   const double ratio = plan.expected_epochs / plan.second_epochs, tried = curved ? curved_trial : trial;
   if (ratio <= 1) return plan.held ? std::min(held_trial, plan.expected_epochs) : plan.expected_epochs;
   const double close = plan.few_rows ? near_few : near;
-  if (ratio > (plan.few_rows ? near_few : too_far)) return std::nullopt;
+  if (ratio > (plan.few_rows ? close : too_far)) return std::nullopt;
   if (plan.second_epochs < (ratio <= close ? least_epochs : least_times * tried)) return std::nullopt;
   return tried;
 }

@@ -1,7 +1,7 @@
 // sdca: stochastic dual coordinate ascent for regularised risks.
 //
 // Problem    min P(w, b) of certificate/risk.hpp, one output after another, through its dual D(a).
-// Update     for one row i at a time the exact maximiser of D over a_i (Loss::dual_step), then
+// Update     for one row i at a time the maximiser of D over a_i (Loss::dual_step; logistic: to about 1e-6 of it), then
 //            w += Δ c_i x_i / (λ(1−ρ)W); with an l1 part w = soft(z, ρ/(1−ρ)) follows z (prox-SDCA), with bounds of
 //            weights w = clip(z). The rows come in a
 //            fresh permutation every epoch (SDCA-Perm, the default; of rows in a file, a few megabytes at a time), with
