@@ -193,6 +193,7 @@ Dataset unscaled(std::uint64_t seed, int rows, int features) {
 
 TEST(NewtonCg, SolvesItsModelsBetweenBounds) {
   Random random(18);
+  bool some_end_early = false;
   for (int trial = 0; trial < 24; ++trial) {
     const Dataset data = unscaled(200 + static_cast<std::uint64_t>(trial), 40 + trial, 4 + trial);
     Options s = soft("logistic", 1, 1e-3);
@@ -215,16 +216,27 @@ TEST(NewtonCg, SolvesItsModelsBetweenBounds) {
     rows.clip(w);
     for (std::size_t j = 0; j < d; ++j) r[j] = normal(random) * (j % 3 == 0 ? 1e6 : 1);
     ConjugateGradients gradients(rows);
-    if (trial % 2 == 0) {
-      step_between_bounds(rows, gradients, weight.data(), 2.5, w, r, 1e-6, step);
-    } else {
+    // What the model changes along the step.
+    const auto take = [&](const BoxEffort& effort) {
       gradients.weigh(weight.data(), 2.5);
-      SymmetricMatrix gram(d);
-      gram.set_zero();
-      GramSum(rows).add(weight.data(), gram);
-      step_between_bounds(rows, gram, 2.5, w, r, 1e-6, step);
-    }
-    gradients.multiply(step, image);
+      if (trial % 2 == 0) {
+        step_between_bounds(rows, gradients, weight.data(), 2.5, w, r, effort, step);
+      } else {
+        SymmetricMatrix gram(d);
+        gram.set_zero();
+        GramSum(rows).add(weight.data(), gram);
+        step_between_bounds(rows, gram, 2.5, w, r, effort, step);
+      }
+      gradients.multiply(step, image);
+      double change = 0;
+      for (std::size_t j = 0; j < d; ++j) change += step[j] * (r[j] + 0.5 * image[j]);
+      return change;
+    };
+    const double one = take({1e-6, 1}), three = take({1e-6, 3}), all = take({1e-6});
+    EXPECT_LT(one, 0) << trial;
+    EXPECT_LE(three, one) << trial;
+    EXPECT_LE(all, three) << trial;
+    some_end_early |= all < 1.01 * three;
     // What a step of the model's gradient, cut to the bounds, would still change; the same from no step at all.
     double left = 0, first = 0;
     for (std::size_t j = 0; j < d; ++j) {
@@ -236,6 +248,7 @@ TEST(NewtonCg, SolvesItsModelsBetweenBounds) {
     }
     EXPECT_LE(left, 1e-10 * first) << trial;
   }
+  EXPECT_TRUE(some_end_early);
 }
 
 TEST(NewtonCg, NewtonTakesAsManyStepsBetweenBoundsAsWithout) {

@@ -6,7 +6,8 @@
 // newton  Rank-k updates, a Cholesky factorisation, and passes over the rows; newton_cg: products with all rows, whose number
 //         grows with the condition number in units of the columns.
 // bounds  Where they are expected to hold a share of the weights, newton of a smooth loss takes fewer steps (from 5 to 15 down to 2 where
-//         nearly all are held), newton_cg more products for each, and every step of sdca cuts the weights it changes.
+//         nearly all are held), newton_cg more products for each, newton of a piecewise loss products with its matrix, and every step of sdca
+//         cuts the weights it changes.
 // The constants are fitted to the cells of docs/benchmarks/soft-margins.md (bench/regret.py), those of iterations and of sparse
 // rows as they were at commit de386891. A machine shared with others slows the products of newton more than the misses of sdca.
 #include "core/solvers/solver_costs.hpp"
@@ -25,6 +26,7 @@ namespace margin {
 namespace {
 
 constexpr double large_cache = 6.4e7;  // bytes
+constexpr double box_products = 50;    // of a step between bounds, of a piecewise loss
 
 /// Multiply-adds per nanosecond of the rank_update kernel.
 double kernel_speed() {
@@ -159,7 +161,9 @@ double SolverCosts::newton() const {
   const double part = sampled ? std::clamp(10 * std::sqrt(features_ / rows_), 0.006, 0.4) : 0.4;
   const double per_row = smooth_ ? iterations * (gram + 3 * pass + 30 + evaluation())
                                  : iterations * part * (gram / 4 + 3 * some) + 8 * pass + 100;
-  return start + rows_ * per_row + iterations * cholesky(system);
+  // Between bounds a system is solved by products with it.
+  const double bounded = held_ > 0 && !smooth_ ? iterations * box_products * 0.2 * system * system : 0;
+  return start + rows_ * per_row + iterations * cholesky(system) + bounded;
 }
 
 /// Σ c x²/(λW) of a column over the smoothness, as a stored value finds it: the geometric mean, 1 and more. Conjugate
@@ -204,8 +208,10 @@ double SolverCosts::newton_cg(double enough) const {
       return smooth_iterations() *
              (rows_ * (30 + evaluation() + 3 * pass) + faces * products * (2 * rows_ * pass + columns));
     }
-    const double products = std::min(10 * std::pow(condition, 0.4), std::max(10.0, 0.5 * rank));
-    return 50 * (rows_ * (20 + 1.5 * pass) + faces * products * (0.2 * 2 * rows_ * pass + columns));
+    const double grown = faces * std::min(10 * std::pow(condition, 0.4), std::max(10.0, 0.5 * rank));
+    // Of steps that end after so many products there are twice as many.
+    const double products = held_ > 0 ? std::min(grown, 2 * box_products) : grown;
+    return 50 * (rows_ * (20 + 1.5 * pass) + products * (0.2 * 2 * rows_ * pass + columns));
   };
   const double least = cost(1);  // what small groups of rows need not be looked at for
   return least >= enough ? least : cost(mean_by_column());

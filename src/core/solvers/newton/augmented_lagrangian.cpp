@@ -26,13 +26,17 @@ constexpr double kappa_growth = 5, careful_growth = 2.5, largest_kappa = 1e12;
 // An inner problem that takes more steps than this is too sharp for its multipliers: it is left for a smoother one.
 constexpr int inner_limit = 30, retreat_limit = 20;
 constexpr double retreat = 25;
-constexpr double box_accuracy = 0.03;  // of steps between bounds: a thousandth of the gap
+// Of steps between bounds: a thousandth of the gap, and no more products than pay. Where κ is large, one face after the other is gone through
+// for bounds that the next system, of other free rows, may leave again.
+constexpr int paying_products = 50;
+constexpr BoxEffort box_effort = {0.03, paying_products};
 // Of the gap, the share that the inner problem may leave beside what only new multipliers remove.
 constexpr double inner_share = 0.2;
 constexpr double refresh_share = 0.5;
 // Conjugate gradients take more products the sharper the system is: while the gap falls without, κ grows by less. Before
 // the rows that move freely are known, directions that leave this share of the residual do.
 constexpr double cg_growth = 1.5, cg_accuracy = 0.2;
+constexpr BoxEffort cg_box_effort = {cg_accuracy, paying_products};
 
 double whole_product(const std::vector<double>& v, const std::vector<double>& w) {
   return simd().dot_dd(v.data(), w.data(), v.size());
@@ -214,7 +218,7 @@ void AugmentedLagrangian::evaluate(bool fresh) {
 bool AugmentedLagrangian::direction() {
   if (dense_) return factored();
   if (p_.rows.bounded())
-    step_between_bounds(p_.rows, *gradients_, free_.data(), kappa, w, r_, cg_accuracy, d_);
+    step_between_bounds(p_.rows, *gradients_, free_.data(), kappa, w, r_, cg_box_effort, d_);
   else
     gradients_->solve(free_.data(), kappa, r_, cg_accuracy, d_);
   return true;
@@ -242,7 +246,7 @@ bool AugmentedLagrangian::factored() {
   if (p_.rows.bounded() && p_.rows.constraints() == nullptr) {
     factor = gram;
     if (p_.rows.held() < w.size()) decouple(factor, p_.rows.held());
-    step_between_bounds(p_.rows, factor, kappa, w, r_, box_accuracy, d_);
+    step_between_bounds(p_.rows, factor, kappa, w, r_, box_effort, d_);
     return true;
   }
   for (double damping = 0; damping < 1; damping = damping == 0 ? 1e-14 : 100 * damping) {

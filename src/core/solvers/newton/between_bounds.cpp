@@ -9,7 +9,7 @@ namespace margin {
 
 namespace {
 
-constexpr int most_box_products = 1000, most_idle = 100, most_halvings = 40;
+constexpr int most_idle = 100, most_halvings = 40;
 constexpr double rounding_share = 1e-10;
 
 /// The matrix of a model, as far as products say what it is.
@@ -122,8 +122,7 @@ class BoxDescent {
     look();
   }
 
-  /// Until what is left is `accuracy` of what there was.
-  void run(double accuracy);
+  void run(const BoxEffort& effort);
 
  private:
   enum End : char { none = 0, lower = 1, upper = 2 };  // and both, of equal ends
@@ -291,11 +290,11 @@ bool BoxDescent::leave_ends() {
   return true;
 }
 
-void BoxDescent::run(double accuracy) {
+void BoxDescent::run(const BoxEffort& effort) {
   const std::vector<double> first = g_;
-  const double share = accuracy * accuracy, goal = share * (free_ + ends_), gap_goal = share * gap();
+  const double share = effort.accuracy * effort.accuracy, goal = share * (free_ + ends_), gap_goal = share * gap();
   double best = 0;
-  for (int since = 0; products_ < most_box_products && products_ - since < most_idle;) {
+  for (int since = 0; products_ < effort.products && products_ - since < most_idle;) {
     const double left = free_ + ends_;
     if ((left <= goal && products_ > 0 && gap() <= gap_goal) || !std::isfinite(left)) return;
     if (!(ends_ > free_ ? leave_ends() : face_step())) return;
@@ -311,8 +310,8 @@ void BoxDescent::run(double accuracy) {
 }
 
 void step_in_box(const NewtonRows& rows, BoxMatrix& system, const std::vector<double>& w, const std::vector<double>& r,
-                 double accuracy, std::vector<double>& d) {
-  BoxDescent(rows, system, w, r, d).run(accuracy);
+                 const BoxEffort& effort, std::vector<double>& d) {
+  BoxDescent(rows, system, w, r, d).run(effort);
   double slope = 0;
   for (std::size_t j = 0; j < d.size(); ++j) slope += r[j] * d[j];
   if (slope < 0) return;
@@ -323,18 +322,18 @@ void step_in_box(const NewtonRows& rows, BoxMatrix& system, const std::vector<do
 }  // namespace
 
 void step_between_bounds(const NewtonRows& rows, const SymmetricMatrix& gram, double factor,
-                         const std::vector<double>& w, const std::vector<double>& r, double accuracy,
+                         const std::vector<double>& w, const std::vector<double>& r, const BoxEffort& effort,
                          std::vector<double>& d) {
   StoredMatrix matrix(rows, gram, factor);
-  step_in_box(rows, matrix, w, r, accuracy, d);
+  step_in_box(rows, matrix, w, r, effort, d);
 }
 
 void step_between_bounds(const NewtonRows& rows, ConjugateGradients& gradients, const double* weight, double factor,
-                         const std::vector<double>& w, const std::vector<double>& r, double accuracy,
+                         const std::vector<double>& w, const std::vector<double>& r, const BoxEffort& effort,
                          std::vector<double>& d) {
   gradients.weigh(weight, factor);
   MatrixOfRows matrix(gradients);
-  step_in_box(rows, matrix, w, r, accuracy, d);
+  step_in_box(rows, matrix, w, r, effort, d);
 }
 
 }  // namespace margin

@@ -246,13 +246,13 @@ double SmoothNewton::accuracy() const {
 /// direction() between the bounds, from the curvatures.
 void SmoothNewton::direction_between_bounds() {
   if (gradients_) {
-    step_between_bounds(p_.rows, *gradients_, coefficient_.data(), 1.0, w_, r_, accuracy(), d_);
+    step_between_bounds(p_.rows, *gradients_, coefficient_.data(), 1.0, w_, r_, {accuracy()}, d_);
     return;
   }
   dense_->hessian.set_zero();
   dense_->gram.add(coefficient_.data(), dense_->hessian);
   if (p_.rows.held() < w_.size()) decouple(dense_->hessian, p_.rows.held());
-  step_between_bounds(p_.rows, dense_->hessian, 1.0, w_, r_, std::sqrt(1e-3 * std::min(1.0, wanted() / gap_)), d_);
+  step_between_bounds(p_.rows, dense_->hessian, 1.0, w_, r_, {std::sqrt(1e-3 * std::min(1.0, wanted() / gap_))}, d_);
 }
 
 void SmoothNewton::direction() {
