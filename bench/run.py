@@ -291,7 +291,7 @@ def sparse(session):
         common = "lambda=%.17g loss=hinge intercept=false " % (1 / (c * rows))
         best = core.ask(common + "tolerance=1e-8")
         for gap in TEXT_GAPS:
-            line, answer = liblinear_to_gap(peer, 3, c, rows, best["dual"], gap)
+            line, answer = liblinear_to_gap(peer, 3, c, rows, best["lower"], gap)
             work = {"statement": train(session, "text_like", **liblinear_problem(c, rows, "hinge", gap)),
                     "core": lambda: core.ask(common + "tolerance=%g" % gap)}
             if line:
