@@ -20,13 +20,13 @@
 
 #include "core/data/pair_histograms.hpp"
 #include "core/loss/loss.hpp"
+#include "core/solvers/newton/between_bounds.hpp"
 
 namespace margin {
 
 namespace {
 
 constexpr double large_cache = 6.4e7;  // bytes
-constexpr double box_products = 50;    // of a step between bounds, of a piecewise loss
 
 /// Multiply-adds per nanosecond of the rank_update kernel.
 double kernel_speed() {
@@ -162,7 +162,7 @@ double SolverCosts::newton() const {
   const double per_row = smooth_ ? iterations * (gram + 3 * pass + 30 + evaluation())
                                  : iterations * part * (gram / 4 + 3 * some) + 8 * pass + 100;
   // Between bounds a system is solved by products with it.
-  const double bounded = held_ > 0 && !smooth_ ? iterations * box_products * 0.2 * system * system : 0;
+  const double bounded = held_ > 0 && !smooth_ ? iterations * paying_products * 0.2 * system * system : 0;
   return start + rows_ * per_row + iterations * cholesky(system) + bounded;
 }
 
@@ -210,7 +210,7 @@ double SolverCosts::newton_cg(double enough) const {
     }
     const double grown = faces * std::min(10 * std::pow(condition, 0.4), std::max(10.0, 0.5 * rank));
     // Of steps that end after so many products there are twice as many.
-    const double products = held_ > 0 ? std::min(grown, 2 * box_products) : grown;
+    const double products = held_ > 0 ? std::min(grown, 2.0 * paying_products) : grown;
     return 50 * (rows_ * (20 + 1.5 * pass) + products * (0.2 * 2 * rows_ * pass + columns));
   };
   const double least = cost(1);  // what small groups of rows need not be looked at for

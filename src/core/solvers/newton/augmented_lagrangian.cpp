@@ -26,10 +26,7 @@ constexpr double kappa_growth = 5, careful_growth = 2.5, largest_kappa = 1e12;
 // An inner problem that takes more steps than this is too sharp for its multipliers: it is left for a smoother one.
 constexpr int inner_limit = 30, retreat_limit = 20;
 constexpr double retreat = 25;
-// Of steps between bounds: a thousandth of the gap, and no more products than pay. Where κ is large, one face after the other is gone through
-// for bounds that the next system, of other free rows, may leave again.
-constexpr int paying_products = 50;
-constexpr BoxEffort box_effort = {0.03, paying_products};
+constexpr BoxEffort box_effort = {0.03, paying_products};  // of steps between bounds: a thousandth of the gap
 // Of the gap, the share that the inner problem may leave beside what only new multipliers remove.
 constexpr double inner_share = 0.2;
 constexpr double refresh_share = 0.5;

@@ -28,6 +28,10 @@ struct BoxEffort {
   int products = 1000;
 };
 
+/// Of a piecewise loss, whose free rows change from one system to the next: where a system is sharp, one face after the other is gone through
+/// for bounds that the next system may leave again, and more products do not pay.
+constexpr int paying_products = 50;
+
 /// `gram` (its upper triangle) is Σ weight x xᵀ, `r` the gradient. A direction of descent in any case.
 void step_between_bounds(const NewtonRows& rows, const SymmetricMatrix& gram, double factor,
                          const std::vector<double>& w, const std::vector<double>& r, const BoxEffort& effort,
