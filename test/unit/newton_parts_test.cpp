@@ -209,5 +209,38 @@ TEST(NewtonAugmented, RetreatsFromATooSharpStart) {
   EXPECT_LE(lagrangian.gap(), gap);
 }
 
+TEST(NewtonSample, HasOneRowOfEachStretch) {
+  Table classes = sample(7, 5003, 30, true), targets = sample(7, 5003, 30, false);
+  const Dataset labels = store(classes, true, Storage::floats), numbers = store(targets, false, Storage::floats);
+  Progress progress;
+  const auto of = [&](const std::string& loss) {
+    Options s = soft(loss, 1e-3, 1e-6);
+    const Problem p = make_problem(loss == "squared" ? numbers : labels, s);
+    margin::Run run(s, progress, "test", 1);
+    return RowSample(NewtonProblem(p, 0, NewtonProblem::Systems::cholesky, run));
+  };
+  const RowSample rows = of("logistic");
+  EXPECT_EQ(rows.stride, 8);  // 626 rows for 31 columns
+  ASSERT_EQ(rows.which.size(), 626U);
+  std::vector<int> seen(8);
+  for (std::size_t k = 0; k < rows.which.size(); ++k) {
+    EXPECT_EQ(rows.which[k] / 8, static_cast<std::int64_t>(k));
+    EXPECT_LT(rows.which[k], 5003);
+    ++seen[static_cast<std::size_t>(rows.which[k] % 8)];
+  }
+  // Whatever comes again every so many rows is in the sample about as often as in the table.
+  for (const int times : seen) {
+    EXPECT_GT(times, 55);
+    EXPECT_LT(times, 105);
+  }
+  EXPECT_EQ(of("logistic").which, rows.which);
+  EXPECT_TRUE(of("hinge").which.empty());    // of which 31 columns want 3,100 rows
+  EXPECT_TRUE(of("squared").which.empty());  // one step from anywhere
+  EXPECT_EQ(sample_stride(16 * 256, 16, true), 16);
+  EXPECT_EQ(sample_stride(8 * 400, 25, true), 8);
+  EXPECT_EQ(sample_stride(4 * 256 - 1, 1, true), 1);
+  EXPECT_EQ(sample_stride(4 * 2500, 25, false), 4);
+}
+
 }  // namespace
 }  // namespace margin

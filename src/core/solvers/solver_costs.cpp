@@ -21,6 +21,7 @@
 #include "core/data/pair_histograms.hpp"
 #include "core/loss/loss.hpp"
 #include "core/solvers/newton/between_bounds.hpp"
+#include "core/solvers/newton/newton.hpp"
 
 namespace margin {
 
@@ -134,10 +135,12 @@ double SolverCosts::mean_held() const {
 }
 
 /// Newton's, for a smooth loss: more, the farther the optimum is from where the loss bends alike everywhere; but rows are also
-/// large where a column is, which by itself is one step. Where bounds hold most weights, two steps find the others.
+/// large where a column is, which by itself is one step. Half of them are a sample's where there is one. Where bounds hold most
+/// weights, two steps find the others.
 double SolverCosts::smooth_iterations() const {
   if (p_.loss->quadratic()) return 2;
-  const double free = 3 + 1.2 * std::log10(1 + 100 * std::min(1e3, size_));
+  const auto stride = static_cast<double>(sample_stride(rows_, features_, true));
+  const double free = (3 + 1.2 * std::log10(1 + 100 * std::min(1e3, size_))) * (stride > 1 ? 0.5 + 1 / stride : 1);
   return free + (2 - free) * held_ * held_;
 }
 
@@ -150,17 +153,17 @@ double SolverCosts::newton() const {
   // Sparse rows are multiplied out one product at a time where they are short enough, or spread out for the dense kernel.
   const bool spread = span == 0 && sparse_;
   const double gram = spread && 40 * width * width < system * system
-                          ? 1.5 * width * width
+                          ? 0.7 * width * width
                           : system * system / 2 / speed + (spread ? 3 * width : 0);
   const double pass = 10 + width * (sparse_ ? 1.0 : 0.1), start = span * (span / 2 / speed + 2.5) * stored_;
   // A piecewise loss takes some 60 iterations, over two fifths of the rows, or fewer of very many, a quarter of which
   // enter the linear system. Sparse ones that do not follow each other are waited for.
   const double some = sparse_ ? 20 + 1.5 * width : pass;
-  const bool sampled = rows_ > 16 * std::max(2048.0, 10 * features_);
+  const bool sampled = sample_stride(rows_, features_, false) > 1;
   const double iterations = smooth_ ? smooth_iterations() : 60;
-  const double part = sampled ? std::clamp(10 * std::sqrt(features_ / rows_), 0.006, 0.4) : 0.4;
+  const double part = sampled ? std::clamp(2 * std::sqrt(features_ / rows_), 0.006, 0.4) : 0.4;
   const double per_row = smooth_ ? iterations * (gram + 3 * pass + 30 + evaluation())
-                                 : iterations * part * (gram / 4 + 3 * some) + 8 * pass + 100;
+                                 : iterations * part * (gram / 4 + 3 * some) + (sampled ? 4 : 8) * (pass + 12);
   // Between bounds a system is solved by products with it.
   const double bounded = held_ > 0 && !smooth_ ? iterations * paying_products * 0.2 * system * system : 0;
   return start + rows_ * per_row + iterations * cholesky(system) + bounded;

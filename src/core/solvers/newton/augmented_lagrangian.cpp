@@ -22,7 +22,7 @@ namespace margin {
 
 namespace {
 
-constexpr double kappa_growth = 5, careful_growth = 2.5, largest_kappa = 1e12;
+constexpr double kappa_growth = 5, careful_growth = 2.5;
 // An inner problem that takes more steps than this is too sharp for its multipliers: it is left for a smoother one.
 constexpr int inner_limit = 30, retreat_limit = 20;
 constexpr double retreat = 25;

@@ -27,6 +27,7 @@ class AugmentedLagrangian {
 
   std::vector<double> w, a, u;
   double kappa = 0;                 ///< the proximal weight of row i is κ·cost_i
+  double largest_kappa = 1e12;      ///< where residuals are about 1; κ is in units of 1/residual
   std::vector<double> multipliers;  ///< of constraints on w
 
   /// Inner and outer iterations until the gap of this set of rows is at most `gap`. False when a limit (`steps`, or one

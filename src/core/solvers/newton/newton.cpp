@@ -6,8 +6,8 @@
 // Update     smooth losses: Newton-Cholesky (solvers/newton/smooth.cpp); piecewise linear ones: an augmented Lagrangian
 //            with a semismooth Newton method inside (solvers/newton/augmented_lagrangian.cpp). Fewer rows than
 //            features: the same in the span of the rows (solvers/newton/row_span.cpp). newton_cg: the same methods in
-//            the features, with conjugate gradients for their linear systems. Bounds of weights: solvers/newton/between_bounds.hpp. They start from the solution of a
-//            systematic sample of the rows, or from the initial model.
+//            the features, with conjugate gradients for their linear systems. Bounds of weights: solvers/newton/between_bounds.hpp. They start
+//            from the solution of a sample of the rows, or from the initial model.
 // Stop       P − D ≤ tolerance · max(|P|, |D|) for every output, hence for their sum.
 // Source     the files above name theirs.
 #include "core/solvers/newton/newton.hpp"
@@ -16,6 +16,7 @@
 #include <cmath>
 
 #include "core/base/huge_pages.hpp"
+#include "core/base/random.hpp"
 #include "core/problem/constraints.hpp"
 #include "core/problem/offset.hpp"
 #include "core/solvers/free_intercept.hpp"
@@ -54,12 +55,22 @@ NewtonProblem::NewtonProblem(const NewtonProblem& all, const std::vector<std::in
   }
 }
 
-std::vector<std::int64_t> systematic_sample(const NewtonProblem& problem) {
-  std::vector<std::int64_t> which;
-  const std::int64_t n = problem.rows.rows(), columns = static_cast<std::int64_t>(problem.rows.columns());
-  if (n / sample_stride < std::max<std::int64_t>(2048, 10 * columns)) return which;
-  for (std::int64_t i = 0; i < n; i += sample_stride) which.push_back(i);
-  return which;
+std::int64_t sample_stride(double rows, double columns, bool smooth) {
+  const double least = std::max(256.0, (smooth ? 16 : 100) * columns);
+  std::int64_t stride = 16;
+  while (stride > 1 && rows < static_cast<double>(stride) * least) stride = stride > 4 ? stride / 2 : 1;
+  return stride;
+}
+
+RowSample::RowSample(const NewtonProblem& problem) {
+  if (problem.loss.quadratic() && !problem.rows.confined()) return;  // one step from anywhere
+  const std::int64_t n = problem.rows.rows();
+  stride = sample_stride(static_cast<double>(n), static_cast<double>(problem.rows.columns()), problem.loss.smooth());
+  if (stride == 1) return;
+  // Not every 16th: of rows whose order repeats itself, as days of a week do, it would know some kinds and not others.
+  Random random(1);
+  for (std::int64_t begin = 0; begin < n; begin += stride)
+    which.push_back(begin + random.below(static_cast<std::uint64_t>(std::min(stride, n - begin))));
 }
 
 NewtonProgress::NewtonProgress(const Problem& problem, double tolerance, Run& run)
@@ -185,11 +196,13 @@ double Newton::workspace(const Problem& p) const {
 }
 
 Status solve_smooth(const NewtonProblem& problem, NewtonPoint& point, NewtonProgress& progress) {
-  const std::vector<std::int64_t> which = systematic_sample(problem);
-  if (!which.empty() && point.known == NewtonPoint::Known::nothing) {
-    NewtonPoint start{point.w, std::vector<double>(which.size(), 0.0)};
-    newton_smooth(NewtonProblem(problem, which, sample_stride), start, nullptr);
-    point.w = start.w;
+  if (point.known == NewtonPoint::Known::nothing) {
+    const RowSample sample(problem);
+    if (!sample.which.empty()) {
+      NewtonPoint start{point.w, std::vector<double>(sample.which.size(), 0.0)};
+      newton_smooth(NewtonProblem(problem, sample.which, static_cast<double>(sample.stride)), start, nullptr);
+      point.w = start.w;
+    }
   }
   return newton_smooth(problem, point, &progress);
 }

@@ -9,6 +9,20 @@
 
 namespace margin {
 
+struct NewtonProblem;
+
+/// How many rows each one of a sample stands for that says enough of all of them: 16, 8 or 4; 1 where none does. Of a piecewise
+/// linear loss the sample also says which rows are at a kink, and needs more rows for each column.
+std::int64_t sample_stride(double rows, double columns, bool smooth);
+
+/// The rows whose solution the solvers start from: of each `stride` consecutive ones, one at random, with a fixed seed. None
+/// where they would say too little.
+struct RowSample {
+  explicit RowSample(const NewtonProblem& problem);
+  std::int64_t stride = 1;
+  std::vector<std::int64_t> which;
+};
+
 /// F(w) = ½‖w‖² + Σ cost_i φ(<x_i, w>; y_i) = P(w)/λ for one output, with cost_i = c_i/(λW): w = Σ cost_i a_i x_i at
 /// the optimum, a per unit of weight as in loss/loss.hpp. w includes the intercept's column, which ½‖w‖² leaves out where
 /// it is free; then Σ cost_i a_i = 0.
@@ -63,9 +77,5 @@ Status newton_smooth(const NewtonProblem& problem, NewtonPoint& point, NewtonPro
 
 /// Augmented Lagrangian for a piecewise linear loss (smoothness() = 0), in rounds over the undecided rows.
 Status newton_piecewise(const NewtonProblem& problem, NewtonPoint& point, NewtonProgress& progress);
-
-/// Every 16th row, or none where that would say too little about the whole.
-std::vector<std::int64_t> systematic_sample(const NewtonProblem& problem);
-constexpr std::int64_t sample_stride = 16;
 
 }  // namespace margin

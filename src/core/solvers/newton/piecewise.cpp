@@ -26,7 +26,7 @@ constexpr double sample_gap = 1e-3;
 constexpr double row_share = 0.2, known_share = 0.05, undecided_share = 3, column_share = 10;
 constexpr double sample_share = 4, least_share = 0.01;
 // From so many rows on, how far the nearest ones are from a kink is taken from every 16th.
-constexpr std::size_t many_rows = 131072;
+constexpr std::size_t many_rows = 131072, kink_stride = 16;
 // Steps that a part may take before all rows are looked at again; what a round leaves of the gap.
 constexpr int steps_of_a_part = 25, unlimited = std::numeric_limits<int>::max();
 constexpr double gap_share = 0.02;
@@ -172,19 +172,18 @@ bool Rounds::start() {
     return true;
   }
   if (known_ == NewtonPoint::Known::nothing) {
-    const std::vector<std::int64_t> which = systematic_sample(p_);
-    if (which.empty()) {
+    const RowSample sample(p_);
+    if (sample.which.empty()) {
       soften();
       return true;
     }
-    const NewtonProblem sample(p_, which, sample_stride);
-    NewtonPoint point{w_, std::vector<double>(which.size()), NewtonPoint::Known::nothing};
-    Rounds(sample, point, nullptr).run();
+    NewtonPoint point{w_, std::vector<double>(sample.which.size()), NewtonPoint::Known::nothing};
+    Rounds(NewtonProblem(p_, sample.which, static_cast<double>(sample.stride)), point, nullptr).run();
     w_ = point.w;
     multipliers_ = point.multipliers;
     p_.rows.scores(w_.data(), u_.data());
     sampled_ = true;
-    const auto columns = static_cast<double>(w_.size()), rows = static_cast<double>(which.size());
+    const auto columns = static_cast<double>(w_.size()), rows = static_cast<double>(sample.which.size());
     share_ = std::clamp(sample_share * std::sqrt(columns / rows), least_share, row_share);
   }
   open();
@@ -249,7 +248,7 @@ double Rounds::choose(bool grow_only) {
     std::fill(solved_.begin(), solved_.end(), 1);
     return p_.systems == NewtonProblem::Systems::cholesky ? scale() : std::numeric_limits<double>::infinity();
   }
-  const std::size_t stride = n_ >= many_rows ? static_cast<std::size_t>(sample_stride) : 1;
+  const std::size_t stride = n_ >= many_rows ? kink_stride : 1;
   sorted.reserve(n_ / stride + 1);
   for (std::size_t i = 0; i < n_; i += stride) sorted.push_back(distance[i]);
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(wanted / static_cast<double>(stride));
@@ -300,6 +299,7 @@ Rounds::Ending Rounds::round() {
   const NewtonProblem part(p_, which, 1.0);
   AugmentedLagrangian lagrangian(part, box_, std::move(fixed));
   lagrangian.kappa = kappa_;
+  lagrangian.largest_kappa /= scale();
   lagrangian.w = w_;
   if (!multipliers_.empty()) lagrangian.multipliers = multipliers_;
   for (std::size_t k = 0; k < which.size(); ++k) {
