@@ -10,6 +10,8 @@
 #include "newton_problems.hpp"
 
 namespace margin {
+
+extern const Solver& newton;
 namespace {
 
 using testing::normal;
@@ -207,6 +209,20 @@ TEST(NewtonAugmented, RetreatsFromATooSharpStart) {
   const double gap = 0.1;  // of F = P/λ, which is some 10⁵ here
   EXPECT_TRUE(lagrangian.solve(gap, 300, 0, 0, nullptr));
   EXPECT_LE(lagrangian.gap(), gap);
+}
+
+TEST(NewtonAugmented, TakesTargetsOfAnyUnit) {
+  // Targets × u and λ / u: the same problem, of weights × u.
+  for (const std::string loss : {"absolute", "quantile"})
+    for (const double unit : {0x1p-100, 1.0, 0x1p100}) {
+      Table t = sample(91, 6000, 6, false);
+      for (double& y : t.y) y *= unit;
+      const Dataset data = store(t, false, Storage::floats);
+      Options s = soft(loss, 1e-4 / unit, 1e-6);
+      const testing::Solved r = testing::solve_with(newton, data, s);
+      EXPECT_EQ(r.solution.status, Status::optimal) << loss << " " << unit;
+      EXPECT_LE(r.solution.iterations, 60) << loss << " " << unit;
+    }
 }
 
 TEST(NewtonSample, HasOneRowOfEachStretch) {

@@ -318,6 +318,20 @@ TEST(Scans, RowsThatChangeBetweenScansAreNoticed) {
   EXPECT_THROW(train_scans(source, options, {}), Error);
 }
 
+TEST(Scans, TargetsOfAnyUnit) {
+  for (const double unit : {0x1p-100, 1.0, 0x1p100}) {
+    SCOPED_TRACE(unit);
+    Table t = sample(81, 30000, 5, false);
+    for (double& y : t.y) y *= unit;
+    const Dataset data = store(t, false, Storage::floats);
+    Options options = soft("absolute", 1e-4 / unit, 1e-5);
+    options.sample_rows = 500;
+    ThreeParts source(data);
+    EXPECT_EQ(train_scans(source, options, {}).status, Status::optimal);
+    EXPECT_LE(source.scans, 12);
+  }
+}
+
 /// Labels that the features say nothing about, or targets that are the same for most: nearly all rows lie at a kink at the
 /// optimum, and few of them fit into what scans bring along.
 Table tied(std::uint64_t seed, int rows, bool classes, double share) {

@@ -92,7 +92,8 @@ void ModelUpdate::add(const Row& x, std::int32_t label, double target, double we
 double ModelUpdate::likely_dual(std::size_t o, double u, double y) const {
   if (objective_.loss->smooth()) return settled_dual(*objective_.loss, u, y);
   const double all = model_.dual_point->total_weight.value() * model_.dual_point->slack[o];
-  const double h = std::max(std::min(all, nearest), kink_width * (1 + std::fabs(u) + std::fabs(y)));
+  const double h = std::max(std::min(all, nearest), kink_width * (std::fabs(u) + std::fabs(y)));
+  if (h == 0) return settled_dual(*objective_.loss, u, y);
   return (objective_.loss->value(u - h, y) - objective_.loss->value(u + h, y)) / (2 * h);
 }
 

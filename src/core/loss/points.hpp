@@ -14,7 +14,7 @@ namespace margin {
 template <class L>
 double settled_dual_of(const L& loss, double u, double y) {
   if (loss.smooth()) return -loss.derivative(u, y);
-  const double width = kink_width * (1 + std::fabs(u) + std::fabs(y));
+  const double width = kink_width * (std::fabs(u) + std::fabs(y));
   const double above = -loss.derivative(u + width, y), below = -loss.derivative(u - width, y);
   return above > 0 ? above : below < 0 ? below : 0.0;
 }

@@ -20,7 +20,7 @@ double crossing(const L& loss, double here, double value, const LossPoints& at_t
   else
     piece = loss.value(there, y) + (loss.derivative(there, y) + loss.second_derivative(there, y) * step / 2) * step;
   const double wrong = std::fabs(value - piece);
-  if (wrong > 1e-12 * (1 + std::fabs(here))) return -wrong;
+  if (wrong > 1e-12 * (std::fabs(here) + std::fabs(y) + std::fabs(value) + std::fabs(piece))) return -wrong;
   return std::min(kink_distance(loss, here, y), kink_distance(loss, there, y));
 }
 

@@ -152,7 +152,7 @@ void BandOutput::Pieces::place(const BandOutput& o, const Progress& progress) {
     side[i] = settled_dual(loss, u, y);
     progress.work(3.0 * x.count + 64);
     // Where rounding might tell on which piece the scan saw a row, or in which group, it stays there.
-    const double hair = 1e-12 * (1 + std::fabs(u) + std::fabs(y) + norm(x) * size);
+    const double hair = 1e-12 * (std::fabs(u) + std::fabs(y) + norm(x) * size);
     if (settled_dual(loss, u - hair, y) != settled_dual(loss, u + hair, y)) continue;
     group[i] = rings.group_of(loss, o.output_, u, y);
     if (rings.group_of(loss, o.output_, u - hair, y) != group[i] ||
@@ -260,6 +260,7 @@ void BandOutput::minimise(Pieces& pieces, bool guess, double wanted, ScanRun& ru
   if (part.systems == NewtonProblem::Systems::cholesky) {
     kappa_ = smoothing(part, u);
     AugmentedLagrangian model(part, box, std::move(fixed));
+    model.largest_kappa /= residual_scale(part, u);
     model.w = start;
     model.u = std::move(u);
     model.a = std::move(a);
@@ -311,12 +312,7 @@ double& BandOutput::dual_of(const Pieces& pieces, std::int64_t row) {
 double BandOutput::smoothing(const NewtonProblem& part, const Vector& u) const {
   const bool wide = wide_model(w.size());
   if (kappa_ > 0 && !wide) return kappa_;
-  double scale = 1;
-  if (!part.loss.classification()) {
-    double sum = 0;
-    for (std::size_t k = 0; k < u.size(); ++k) sum += std::fabs(part.y[k] - u[k]);
-    if (sum > 0) scale = sum / static_cast<double>(u.size());
-  }
+  const double scale = residual_scale(part, u);
   const double softest = first_kappa / scale;
   if (wide) return kappa_ > 0 ? std::min(kappa_, std::max(softest, kappa_ / softer)) : softest;
   return std::max(softest, 1 / (first_width * std::clamp(best->reach(output_), 1e-6 * scale, scale)));
@@ -379,7 +375,7 @@ std::vector<double> BandOutput::edges(const Question& asked, const Progress& pro
                  y = sample.target(i, output_);
     distances.push_back(kink_distance(*sample.loss, u, y));
     progress.work(2.0 * x.count + 32);
-    scale = std::max(scale, 1 + std::fabs(u) + std::fabs(y) + norm(x) * size);
+    scale = std::max(scale, std::fabs(u) + std::fabs(y) + norm(x) * size);
   }
   return ring_edges(std::move(distances), scale);
 }

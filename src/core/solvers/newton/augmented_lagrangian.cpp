@@ -92,6 +92,16 @@ BoxLoss::BoxLoss(const Loss& loss) {
   epsilon = loss.classification() ? 0.0 : loss.conjugate(up, 0) / up;
 }
 
+double residual_scale(const NewtonProblem& problem, const std::vector<double>& u) {
+  if (problem.loss.classification()) return 1;
+  double sum = 0, mass = 0;
+  for (std::size_t i = 0; i < u.size(); ++i) {
+    sum += problem.cost[i] * std::fabs(problem.y[i] - u[i]);
+    mass += problem.cost[i];
+  }
+  return sum > 0 ? sum / mass : 1;
+}
+
 AugmentedLagrangian::AugmentedLagrangian(const NewtonProblem& part, const BoxLoss& box, std::vector<double> fixed)
     : w(fixed.size(), 0.0),
       a(spread<double>(part.y.size())),

@@ -18,6 +18,9 @@ struct BoxLoss {
   double low0, low1, high0, high1, epsilon;
 };
 
+/// The size of a residual at the scores u, in whose inverse κ is measured: 1 for margins, the mean absolute one for a regression.
+double residual_scale(const NewtonProblem& problem, const std::vector<double>& u);
+
 /// min ½‖w‖² − <fixed, w> + Σ cost_i φ(<x_i, w>): `fixed` is Σ cost a x of the rows held at their a. Keeps w, a, u
 /// consistent between calls of solve(). A free intercept is not part of ½‖w‖², and at its best whenever a is taken; the
 /// rows must be able to outweigh the fixed ones.
@@ -27,7 +30,7 @@ class AugmentedLagrangian {
 
   std::vector<double> w, a, u;
   double kappa = 0;                 ///< the proximal weight of row i is κ·cost_i
-  double largest_kappa = 1e12;      ///< where residuals are about 1; κ is in units of 1/residual
+  double largest_kappa = 1e12;      ///< for residuals of about 1: to be divided by residual_scale()
   std::vector<double> multipliers;  ///< of constraints on w
 
   /// Inner and outer iterations until the gap of this set of rows is at most `gap`. False when a limit (`steps`, or one

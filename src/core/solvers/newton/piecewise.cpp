@@ -101,7 +101,7 @@ class Rounds {
   void open();
   void sharpen(double reach);
   double primal() const;
-  double scale() const;
+  double scale() const { return residual_scale(p_, u_); }
   /// f(i) for every row, on the threads of the passes; `work`: that of one row. Each chunk has a copy of f.
   template <class Function>
   void for_rows(double work, const Function& function) {
@@ -146,17 +146,6 @@ double Rounds::primal() const {
   const double sum =
       sum_over_rows(8, [at = pieces(), cost = p_.cost.data()](std::size_t i) { return cost[i] * at.loss(i); });
   return 0.5 * p_.rows.penalized_product(w_.data(), w_.data()) + sum;
-}
-
-// The size of a residual: 1 for margins, the mean absolute one for a regression.
-double Rounds::scale() const {
-  if (p_.loss.classification()) return 1;
-  double sum = 0, mass = 0;
-  for (std::size_t i = 0; i < n_; ++i) {
-    sum += p_.cost[i] * std::fabs(p_.y[i] - u_[i]);
-    mass += p_.cost[i];
-  }
-  return sum > 0 ? sum / mass : 1;
 }
 
 // A point to start from: a previous model, the solution of a sample, or nothing. False when it needs no more work.
