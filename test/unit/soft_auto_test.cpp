@@ -103,9 +103,9 @@ TEST(SoftAuto, TriesSdcaWhereSizesSayLittle) {
   Random random(19);
   Dataset data(Dataset::Outcome::targets);
   for (int i = 0; i < 5000; ++i) {
-    std::vector<double> x(100);
+    std::vector<double> x(9);
     for (double& v : x) v = normal(random);
-    data.append(dense_row(x.data(), 100), 1e5 * (3 + x[0] + 0.3 * normal(random)));
+    data.append(dense_row(x.data(), 9), 1e5 * (3 + x[0] + 0.3 * normal(random)));
   }
   for (const double tolerance : {1e-3, 1e-6}) {
     Options s = soft(1e-5, tolerance, "huber");

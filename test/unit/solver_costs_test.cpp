@@ -99,7 +99,7 @@ TEST(SolverCosts, AreNumbersAtAnyScale) {
 }
 
 TEST(SolverCosts, TheSquaredLossTakesFewIterations) {
-  const Dataset targets = rows_of(1000, 30, 1, Dataset::Outcome::targets);  // too few for a sample
+  const Dataset targets = rows_of(2000, 30, 1, Dataset::Outcome::targets);
   EXPECT_LT(2 * of(targets, at(0.1, "squared"), newton), of(targets, at(0.1, "huber"), newton));
   EXPECT_LT(1.5 * of(targets, at(0.1, "squared"), cg), of(targets, at(0.1, "huber"), cg));
 }

@@ -135,11 +135,11 @@ double SolverCosts::mean_held() const {
 }
 
 /// Newton's, for a smooth loss: more, the farther the optimum is from where the loss bends alike everywhere; but rows are also
-/// large where a column is, which by itself is one step. Half of them are a sample's where there is one. Where bounds hold most
-/// weights, two steps find the others.
+/// large where a column is, which by itself is one step. Of classes half of them are a sample's where there is one. Where
+/// bounds hold most weights, two steps find the others.
 double SolverCosts::smooth_iterations() const {
   if (p_.loss->quadratic()) return 2;
-  const auto stride = static_cast<double>(sample_stride(rows_, features_, true));
+  const auto stride = p_.loss->classification() ? static_cast<double>(sample_stride(rows_, features_, true)) : 1.0;
   const double free = (3 + 1.2 * std::log10(1 + 100 * std::min(1e3, size_))) * (stride > 1 ? 0.5 + 1 / stride : 1);
   return free + (2 - free) * held_ * held_;
 }
