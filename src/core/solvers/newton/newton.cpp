@@ -16,7 +16,6 @@
 #include <cmath>
 
 #include "core/base/huge_pages.hpp"
-#include "core/base/random.hpp"
 #include "core/problem/constraints.hpp"
 #include "core/problem/offset.hpp"
 #include "core/solvers/free_intercept.hpp"
@@ -67,10 +66,7 @@ RowSample::RowSample(const NewtonProblem& problem) {
   const std::int64_t n = problem.rows.rows();
   stride = sample_stride(static_cast<double>(n), static_cast<double>(problem.rows.columns()), problem.loss.smooth());
   if (stride == 1) return;
-  // Not every 16th: of rows whose order repeats itself, as days of a week do, it would know some kinds and not others.
-  Random random(1);
-  for (std::int64_t begin = 0; begin < n; begin += stride)
-    which.push_back(begin + random.below(static_cast<std::uint64_t>(std::min(stride, n - begin))));
+  for_one_of_each(stride, n, [&](std::int64_t i) { which.push_back(i); });
 }
 
 NewtonProgress::NewtonProgress(const Problem& problem, double tolerance, Run& run)

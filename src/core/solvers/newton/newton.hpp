@@ -1,8 +1,10 @@
 // What the parts of the solver "newton" share: one output's problem in the scale they solve it in, and its progress.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
+#include "core/base/random.hpp"
 #include "core/loss/loss.hpp"
 #include "core/solvers/newton/rows.hpp"
 #include "core/solvers/run.hpp"
@@ -15,8 +17,16 @@ struct NewtonProblem;
 /// linear loss the sample also says which rows are at a kink, and needs more rows for each column.
 std::int64_t sample_stride(double rows, double columns, bool smooth);
 
-/// The rows whose solution the solvers start from: of each `stride` consecutive ones, one at random, with a fixed seed. None
-/// where they would say too little.
+/// f(i) for one of each `stride` consecutive rows, at random with a fixed seed: of rows whose order repeats itself, as days of a
+/// week do, every 16th would be of some kinds and not of others.
+template <class F>
+void for_one_of_each(std::int64_t stride, std::int64_t rows, F&& f) {
+  Random random(1);
+  for (std::int64_t begin = 0; begin < rows; begin += stride)
+    f(begin + random.below(static_cast<std::uint64_t>(std::min(stride, rows - begin))));
+}
+
+/// The rows whose solution the solvers start from: one of each `stride`. None where they would say too little.
 struct RowSample {
   explicit RowSample(const NewtonProblem& problem);
   std::int64_t stride = 1;

@@ -25,8 +25,9 @@ constexpr double sample_gap = 1e-3;
 // about the square root of columns / rows of the sample, and so does the share of rows whose side of a kink is open.
 constexpr double row_share = 0.2, known_share = 0.05, undecided_share = 3, column_share = 10;
 constexpr double sample_share = 4, least_share = 0.01;
-// From so many rows on, how far the nearest ones are from a kink is taken from every 16th.
-constexpr std::size_t many_rows = 131072, kink_stride = 16;
+// From so many rows on, how far the nearest ones are from a kink is taken from one of each 16.
+constexpr std::size_t many_rows = 131072;
+constexpr std::int64_t kink_stride = 16;
 // Steps that a part may take before all rows are looked at again; what a round leaves of the gap.
 constexpr int steps_of_a_part = 25, unlimited = std::numeric_limits<int>::max();
 constexpr double gap_share = 0.02;
@@ -237,9 +238,12 @@ double Rounds::choose(bool grow_only) {
     std::fill(solved_.begin(), solved_.end(), 1);
     return p_.systems == NewtonProblem::Systems::cholesky ? scale() : std::numeric_limits<double>::infinity();
   }
-  const std::size_t stride = n_ >= many_rows ? kink_stride : 1;
-  sorted.reserve(n_ / stride + 1);
-  for (std::size_t i = 0; i < n_; i += stride) sorted.push_back(distance[i]);
+  const std::int64_t stride = n_ >= many_rows ? kink_stride : 1;
+  if (stride == 1)
+    sorted = distance;
+  else
+    for_one_of_each(stride, static_cast<std::int64_t>(n_),
+                    [&](std::int64_t i) { sorted.push_back(distance[static_cast<std::size_t>(i)]); });
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(wanted / static_cast<double>(stride));
   std::nth_element(sorted.begin(), middle, sorted.end());
   const double farthest = *middle;
