@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/base/error.hpp"
+#include "core/base/huge_pages.hpp"
 #include "core/base/populated.hpp"
 #include "core/data/column_map.hpp"
 
@@ -131,12 +132,13 @@ void Dataset::fit_dimensions(const FeatureRow& x) {
 }
 
 // In memory a block is a quarter of what is held already, between 1 kB and 32 MB: small groups stay small, large ones
-// cost few allocations and can be huge pages, and a memory limit is met with at most a fifth of it unused.
+// cost few allocations and ask for huge pages, and a memory limit is met with at most a fifth of it unused.
 void Dataset::add_block(std::size_t bytes) {
   const std::size_t size = std::max(spilled_ ? store_->block() : next_block_, bytes);
   blocks_.reserve(blocks_.size() + 1);  // first, so that no block is lost when memory is short
   free_ = spilled_ ? store_->allocate(size) : static_cast<char*>(memory_->allocate(size, 8));
   blocks_.push_back({free_, size, spilled_});
+  if (!spilled_) prefer_huge_pages(free_, size);
   free_bytes_ = size;
   block_bytes_ += size;
   next_block_ = std::clamp(block_bytes_ / 4, smallest_block, largest_block);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/huge_pages.hpp"
 #include "core/base/threads.hpp"
 #include "core/simd/loops.hpp"
 
@@ -16,7 +15,8 @@ constexpr std::size_t short_stretch = 16 * tile_rows, long_stretch = 64 * tile_r
 constexpr double costly = 64;
 constexpr std::size_t in_cache = 2048;  // sums that stay in the cache while columns are added to them
 // Columns are allocated in slabs: small ones, then large ones.
-constexpr std::size_t small_slab = std::size_t{16} << 20, in_small_slabs = 2 * large_array_bytes;
+constexpr std::size_t small_slab = std::size_t{16} << 20, large_slab = std::size_t{256} << 20,
+                      in_small_slabs = 2 * large_slab;
 }  // namespace
 
 KernelColumns::KernelColumns(const KernelRows& rows, double bytes, const Progress& progress)
@@ -29,11 +29,10 @@ KernelColumns::KernelColumns(const KernelRows& rows, double bytes, const Progres
 double* KernelColumns::allocate() {
   if (free_columns_ == 0) {
     const std::size_t one = stride_ * sizeof(double), held = slots_.size();
-    const std::size_t wanted = (held * one < in_small_slabs ? small_slab : large_array_bytes) / one + 1;
+    const std::size_t wanted = (held * one < in_small_slabs ? small_slab : large_slab) / one + 1;
     free_columns_ = std::min(wanted, capacity_ - held);
     slabs_.emplace_back(free_columns_ * stride_);
     free_ = slabs_.back().data();
-    prefer_huge_pages(free_, slabs_.back().size() * sizeof(double));  // a cancel waits until all are given back
   }
   --free_columns_;
   return std::exchange(free_, free_ + stride_);
