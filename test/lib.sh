@@ -26,7 +26,7 @@ packages_build=(postgresql-"$pg_major" postgresql-server-dev-"$pg_major" g++ mak
 packages_server=(libipc-run-perl python3 python3-numpy python3-psycopg2 xz-utils) # what the tests in a server need
 # clang-format of one version, which Debian 12 and 13 both have: each formats something in its own way
 packages_test=("${packages_server[@]}" cmake libgtest-dev libmpfr-dev valgrind clang-format-19)
-packages_bench=(cmake python3 python3-numpy python3-sklearn python3-xgboost r-cran-mgcv python3-matplotlib "postgresql-plpython3-$pg_major" xz-utils liblinear-dev libsvm-dev)
+packages_bench=(cmake python3 python3-numpy python3-pandas python3-sklearn python3-xgboost r-cran-mgcv python3-matplotlib "postgresql-plpython3-$pg_major" xz-utils liblinear-dev libsvm-dev)
 
 say() { printf '%s\n' "$*"; }
 die() {
