@@ -8,15 +8,13 @@
 
 #include "core/base/error.hpp"
 #include "core/base/huge_pages.hpp"
-#include "core/base/populated.hpp"
 #include "core/data/column_map.hpp"
 
 namespace margin {
 
 namespace {
 
-constexpr std::size_t smallest_block = 1024;
-constexpr std::size_t largest_block = std::size_t{32} << 20;
+constexpr std::size_t smallest_block = 1024, largest_block = std::size_t{32} << 20;
 // Below this share of non-zeros a sparse row is both smaller and quicker to multiply than a dense one.
 constexpr double sparse_density = 0.12;
 constexpr std::int32_t least_sparse = 16;  // features
