@@ -36,8 +36,7 @@ sub best
 my ($cold, $warm) = best(
 	q{SELECT (train_margin(y, x, margin_options(lambda => 1e-4, loss => 'logistic'))).status FROM rows;},
 	q{SELECT (train_margin(y, x, margin_options(lambda => 1e-4, loss => 'logistic', initial => m))).status FROM rows, models WHERE k = 1e-4;});
-# A cold training starts from a sample of its rows, and is about as fast: the model beside each row is what is looked for.
-cmp_ok($warm, '<', 2 * $cold, sprintf('a warm start from a joined table decodes its model once (%.0f and %.0f ms cold)', $warm, $cold));
+cmp_ok($warm, '<', $cold, sprintf('a warm start from a joined table takes no longer than a cold one (%.0f and %.0f ms)', $warm, $cold));
 
 my ($one, $two) = best(
 	q{SELECT sum((SELECT sum(margin_probability(m, x)) FROM models WHERE k = 1e-4)) FROM rows;},
