@@ -73,11 +73,11 @@ TEST(Bag, KeepsTheLongestBeginningThatFits) {
       add(whole, rows[i]);
       add(parts[i * i % 3], rows[rows.size() - 1 - i]);
     }
-    for (const Bag& part : parts) merged.merge(part);
+    for (const Bag& part : parts) merged.merge(part, {});
     ByteWriter out;
-    merged.write(out);
+    merged.write(out, {});
     ByteReader in(out.bytes(), "bag");
-    back.read(in);
+    back.read(in, {});
     for (Bag* const bag : {&whole, &merged, &back}) {
       EXPECT_EQ(bag->complete(), complete) << round;
       EXPECT_EQ(kept(*bag), wanted) << round;
@@ -94,12 +94,12 @@ TEST(Bag, RefusesMoreRowsThanItMayHold) {
   for (int k = 0; k < 5; ++k) add(grown, {1e-3 * k, {1.0, 2.0}, "a"});
   ASSERT_EQ(grown.rows(), 5);
   ByteWriter out;
-  grown.write(out);
+  grown.write(out, {});
   const std::string sound = std::move(out.bytes());
   const auto reads = [](const std::string& bytes) {
     ByteReader in(bytes, "bag");
     Bag back;
-    back.read(in);
+    back.read(in, {});
     return back.rows();
   };
   EXPECT_EQ(reads(sound), 5);

@@ -78,7 +78,7 @@ class InferenceByScans : public ::testing::TestWithParam<Case> {
       std::vector<std::int64_t> own;
       for (std::int64_t i = part; i < data->rows(); i += 7) own.push_back(i);
       const Dataset rows = data->subset(own);
-      Answer answer = Answer::from_bytes(MemorySource(rows).ask(Question::from_bytes(q.bytes()), {}).bytes());
+      Answer answer = Answer::from_bytes(MemorySource(rows).ask(Question::from_bytes(q.bytes()), {}).bytes(), {});
       const std::string name = std::to_string(part);
       add_answer(all, q, answer, kind == Covariance::cluster ? &name : nullptr, {});
     }

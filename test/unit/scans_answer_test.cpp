@@ -181,18 +181,18 @@ TEST(AnswerBytes, SayTheSame) {
     EXPECT_EQ(Question::from_bytes(q.bytes()).bytes(), q.bytes());
     Answer answer = MemorySource(data).ask(q, {});
     const std::string bytes = answer.bytes();
-    EXPECT_EQ(Answer::from_bytes(bytes).bytes(), bytes);
+    EXPECT_EQ(Answer::from_bytes(bytes, {}).bytes(), bytes);
     // Through bytes or not: the same bits.
     std::vector<Answer> parts = split(q, t, true, 2), again = split(q, t, true, 2);
     Answer direct, through;
     for (std::size_t i = 0; i < 2; ++i) {
       direct.merge(parts[i]);
-      through.merge(Answer::from_bytes(again[i].bytes()));
-      through = Answer::from_bytes(through.bytes());
+      through.merge(Answer::from_bytes(again[i].bytes(), {}));
+      through = Answer::from_bytes(through.bytes(), {});
     }
     EXPECT_EQ(direct.bytes(), through.bytes());
   }
-  EXPECT_TRUE(Answer::from_bytes(Answer().bytes()).empty());
+  EXPECT_TRUE(Answer::from_bytes(Answer().bytes(), {}).empty());
 }
 
 /// Nothing but an error, or a value that can be written again, comes of damaged bytes.
@@ -225,8 +225,8 @@ TEST(AnswerBytes, DamagedOnesDoNoHarm) {
   for (const Question& q : {summary_of(data.outcome(), true), risk_of(p, random)}) {
     Answer answer = MemorySource(data).ask(q, {});
     damage(answer.bytes(), [&](const std::string& bytes) {
-      Answer a = Answer::from_bytes(bytes);
-      a.merge(Answer::from_bytes(bytes));
+      Answer a = Answer::from_bytes(bytes, {});
+      a.merge(Answer::from_bytes(bytes, {}));
       EXPECT_FALSE(a.bytes().empty());
     });
     damage(q.bytes(), [&](const std::string& bytes) {
@@ -332,7 +332,7 @@ TEST(Figures, AreThoseOfAPassOverTheRows) {
     }
     std::vector<Answer> parts = judged(figures, m, t, 3);
     Answer all;
-    for (Answer& part : parts) all.merge(Answer::from_bytes(part.bytes()));
+    for (Answer& part : parts) all.merge(Answer::from_bytes(part.bytes(), {}));
     all.add(figures.skipped());
     EXPECT_EQ(all.skipped(), 1);
     const VerifiedModel expected = rows.result({}), found = figures.verification(all, {});
@@ -370,10 +370,10 @@ TEST(Figures, AreThoseOfAPassOverTheRows) {
     Model other = m;
     other.weights(0, 0) += 1;
     EXPECT_THROW(ModelFigures(other, options).verification(all, {}), Error);
-    EXPECT_EQ(Answer::from_bytes(all.bytes()).bytes(), all.bytes());
+    EXPECT_EQ(Answer::from_bytes(all.bytes(), {}).bytes(), all.bytes());
     damage(all.bytes(), [&](const std::string& bytes) {
-      Answer a = Answer::from_bytes(bytes);
-      a.merge(Answer::from_bytes(bytes));
+      Answer a = Answer::from_bytes(bytes, {});
+      a.merge(Answer::from_bytes(bytes, {}));
       EXPECT_FALSE(a.bytes().empty());
       figures.verification(a, {});
       if (classes)

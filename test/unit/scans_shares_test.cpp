@@ -27,7 +27,7 @@ class Shards final : public RowSource {
   Answer ask(const Question& asked, const Progress& progress) override {
     ++scans;
     Answer all;
-    for (const std::string& bytes : answers(asked, progress)) all.merge(Answer::from_bytes(bytes));
+    for (const std::string& bytes : answers(asked, progress)) all.merge(Answer::from_bytes(bytes, {}));
     return all;
   }
   std::vector<std::string> answers(const Question& question, const Progress& progress) {
@@ -95,8 +95,8 @@ TEST(SharesOfRows, AreAsManyAsOnePartKeeps) {
   std::vector<std::string> first;
   for (const bool backwards : {false, true}) {
     Answer all, half;  // some of them meet before
-    for (std::size_t k = 0; k < sent.size(); ++k) (k % 3 == 1 ? half : all).merge(Answer::from_bytes(sent[k]));
-    all.merge(Answer::from_bytes(half.bytes()));
+    for (std::size_t k = 0; k < sent.size(); ++k) (k % 3 == 1 ? half : all).merge(Answer::from_bytes(sent[k], {}));
+    all.merge(Answer::from_bytes(half.bytes(), {}));
     EXPECT_TRUE(all.arrived());
     EXPECT_FALSE(all.bag(0).complete());
     EXPECT_EQ(all.bag(0).rows(), 1200);
@@ -128,7 +128,7 @@ TEST(SharesOfRows, StayABeginningWhereOnePartHasAll) {
   for (const std::vector<std::int64_t>& rows : {own, other}) {
     std::string bytes = MemorySource(data.subset(rows)).ask(asked, {}).bytes();
     Answer::mark_arrived(bytes.data());
-    all.merge(Answer::from_bytes(bytes));
+    all.merge(Answer::from_bytes(bytes, {}));
   }
   EXPECT_EQ(all.rows(), 4000);
   const std::vector<std::string> some = kept(all), most = kept(whole);

@@ -115,7 +115,7 @@ TEST(Term, HasNoFeatureBehindTheLastNumber) {
       const std::size_t at = bytes.rfind(before);
       ASSERT_NE(at, std::string::npos);
       std::memcpy(bytes.data() + at + 8, &last, 4);
-      const auto read = [&] { is_term ? (void)read_term(bytes) : (void)Answer::from_bytes(bytes); };
+      const auto read = [&] { is_term ? (void)read_term(bytes) : (void)Answer::from_bytes(bytes, {}); };
       if (last == 2147483647) {
         EXPECT_THROW(read(), Error);
       } else if (is_term) {
@@ -192,7 +192,7 @@ TEST(Question, SummaryOfWideRowsTellsTheirFeatures) {
     const double values[] = {1, 2};
     parts[i % 2].add(terms.term(sparse_row(indices, values, 2, 0), {{}, 0, false, 1, 1}, -1, 1));
   }
-  Answer back = Answer::from_bytes(parts[1].bytes());
+  Answer back = Answer::from_bytes(parts[1].bytes(), {});
   parts[0].merge(back);
   std::vector<std::int32_t> expected;
   for (std::int32_t i = 0; i < 20; ++i) expected.push_back(i);
@@ -201,7 +201,7 @@ TEST(Question, SummaryOfWideRowsTellsTheirFeatures) {
   EXPECT_FALSE(parts[0].has_sums());
   EXPECT_EQ(parts[0].sums().cols(), 0);
   EXPECT_LT(parts[0].bytes().size(), 20000U);
-  EXPECT_EQ(Answer::from_bytes(parts[0].bytes()).bytes(), parts[0].bytes());
+  EXPECT_EQ(Answer::from_bytes(parts[0].bytes(), {}).bytes(), parts[0].bytes());
 }
 
 }  // namespace

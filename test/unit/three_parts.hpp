@@ -26,7 +26,7 @@ class ThreeParts final : public RowSource {
       for (std::int64_t i = part; i < rows_.rows(); i += 3) own.push_back(i);
       const Dataset rows = rows_.subset(own);
       Answer answer = MemorySource(rows).ask(question, progress);
-      if (answer.rows() > 0) all.merge(Answer::from_bytes(answer.bytes()));
+      if (answer.rows() > 0) all.merge(Answer::from_bytes(answer.bytes(), {}));
     }
     return all;
   }

@@ -1,10 +1,12 @@
-// Long single operations of the standard library and of Eigen in steps that ask for interrupts: sorting, loops of a few
-// operations per row, and making large arrays of zeros (fresh memory costs more than its zeroing: the kernel hands it out
+// Long single operations of the standard library and of Eigen in steps that ask for interrupts: sorting, copying, loops of a
+// few operations per row, and making large arrays of zeros (fresh memory costs more than its zeroing: the kernel hands it out
 // page by page).
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <string_view>
 
 #include "core/base/huge_pages.hpp"
 #include "core/base/matrix.hpp"
@@ -30,6 +32,40 @@ void polled_each(std::int64_t n, double operations, const Progress& progress, Fu
     const std::int64_t begin = i, end = std::min(n, i + step);
     for (; i < end; ++i) f(i);
     progress.work(operations * static_cast<double>(end - begin));
+  }
+}
+
+/// Whether `holds(i)` is true for all i = 0 … n − 1, of about `operations` each, in steps between which it polls.
+template <class Predicate>
+bool polled_all(std::size_t n, double operations, const Progress& progress, Predicate&& holds) {
+  constexpr std::size_t step = 65536;
+  for (std::size_t i = 0; i < n;) {
+    const std::size_t begin = i, end = std::min(n, i + step);
+    for (; i < end; ++i)
+      if (!holds(i)) return false;
+    progress.work(operations * static_cast<double>(end - begin));
+  }
+  return true;
+}
+
+/// std::memcpy in steps between which it polls.
+inline void polled_copy(void* to, const void* from, std::size_t size, const Progress& progress) {
+  constexpr std::size_t step = std::size_t{512} << 10;
+  for (std::size_t done = 0; done < size; done += step) {
+    const std::size_t n = std::min(step, size - done);
+    std::memcpy(static_cast<char*>(to) + done, static_cast<const char*>(from) + done, n);
+    progress.work(static_cast<double>(n) / 2);
+  }
+}
+
+/// A text that ends with a 0, whose length alone is a pass over all of it.
+inline std::string_view polled_text(const char* text, const Progress& progress) {
+  constexpr std::size_t step = std::size_t{512} << 10;
+  for (std::size_t size = 0;;) {
+    const std::size_t more = strnlen(text + size, step);
+    size += more;
+    if (more < step) return {text, size};
+    progress.work(static_cast<double>(step) / 2);
   }
 }
 

@@ -24,6 +24,7 @@ class GramBlock {
   void add_columns(const std::vector<Row>& x, const std::vector<double>& weight, double factor, SymmetricMatrix& sum,
                    const Progress& progress);
   void flush(double factor, SymmetricMatrix& sum, const Progress& progress);
+  bool empty() const { return filled_ == 0; }
 
  private:
   void make_room();

@@ -15,12 +15,6 @@ namespace margin {
 
 namespace {
 
-bool strictly_increasing(const std::vector<std::int32_t>& indices) {
-  for (std::size_t k = 1; k < indices.size(); ++k)
-    if (indices[k] <= indices[k - 1]) return false;
-  return true;
-}
-
 void sort_pairs(SparseVector& v, const Progress& progress) {
   // Fresh memory is touched entry by entry, between polls: its pages may take longer than the entries.
   const std::size_t n = v.indices.size();
@@ -63,19 +57,23 @@ bool survives_as_float(double v) { return std::fabs(v) <= FLT_MAX && static_cast
 }  // namespace
 
 std::int32_t put_in_order(SparseVector& v, const Progress& progress) {
-  progress.work(2.0 * static_cast<double>(v.indices.size()));
-  if (!strictly_increasing(v.indices)) {
+  std::size_t at = 0;
+  const auto increases = [&](std::size_t k) {
+    at = k;
+    return k == 0 || v.indices[k - 1] < v.indices[k];
+  };
+  if (!polled_all(v.indices.size(), 2, progress, increases)) {
     sort_pairs(v, progress);
-    const auto twice = std::adjacent_find(v.indices.begin(), v.indices.end());
-    if (twice != v.indices.end()) return *twice;
+    if (!polled_all(v.indices.size(), 2, progress, increases)) return v.indices[at];
   }
-  if (std::find(v.values.begin(), v.values.end(), 0.0) == v.values.end()) return -1;
+  if (polled_all(v.values.size(), 2, progress, [&](std::size_t k) { return v.values[k] != 0; })) return -1;
   std::size_t kept = 0;
-  for (std::size_t k = 0; k < v.values.size(); ++k) {
-    if (v.values[k] == 0) continue;
+  polled_each(static_cast<std::int64_t>(v.values.size()), 4, progress, [&](std::int64_t i) {
+    const auto k = static_cast<std::size_t>(i);
+    if (v.values[k] == 0) return;
     v.indices[kept] = v.indices[k];
     v.values[kept++] = v.values[k];
-  }
+  });
   v.indices.resize(kept);
   v.values.resize(kept);
   return -1;
@@ -128,7 +126,9 @@ bool sound_indices(const FeatureRow& x) {
   return unsound == 0 && last < std::numeric_limits<std::int32_t>::max() && (x.dimensions == 0 || last < x.dimensions);
 }
 
-bool needs_double(const SparseVector& v) { return !std::all_of(v.values.begin(), v.values.end(), survives_as_float); }
+bool needs_double(const SparseVector& v, const Progress& progress) {
+  return !polled_all(v.values.size(), 2, progress, [&](std::size_t k) { return survives_as_float(v.values[k]); });
+}
 
 void pack(const SparseVector& v, bool wide, char* to, const Progress& progress) {
   const auto put = [&](auto value) {

@@ -41,7 +41,7 @@ bool sound_indices(const FeatureRow& x);
 constexpr std::size_t sparse_header = 12;
 
 /// True when some value does not survive as a float.
-bool needs_double(const SparseVector& v);
+bool needs_double(const SparseVector& v, const Progress& progress = {});
 inline std::size_t packed_bytes(std::size_t count, bool wide) { return sparse_header + count * (wide ? 12 : 8); }
 /// Write `v`, which is in order, to packed_bytes(...) bytes.
 void pack(const SparseVector& v, bool wide, char* to, const Progress& progress);

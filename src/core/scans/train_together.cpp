@@ -28,12 +28,12 @@ class Answered final : public RowSource {
  public:
   explicit Answered(std::int32_t parts) : parts_(parts) {}
   std::int32_t parts() const override { return parts_; }
-  Answer ask(const Question& question, const Progress&) override {
+  Answer ask(const Question& question, const Progress& progress) override {
     std::string asked = question.bytes();
     // Another one than before is asked where the clock had its say.
     if (next_ < known_.size() && known_[next_].first != asked) known_.resize(next_);
     if (next_ == known_.size()) throw NotAnswered{std::move(asked)};
-    return Answer::from_bytes(*known_[next_++].second);
+    return Answer::from_bytes(*known_[next_++].second, progress);
   }
   void rewind() { next_ = 0; }
   void add(std::string question, std::shared_ptr<const std::string> answer) {

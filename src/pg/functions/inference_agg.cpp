@@ -121,7 +121,7 @@ MARGIN_FUNCTION(margin_inference_of_states) {
   std::int64_t clusters = 0;
   for (const std::optional<Datum>& state : array_elements(PG_GETARG_DATUM(1), "states")) {
     if (!state.has_value()) continue;  // of a part without rows
-    margin::Answer answer = margin::Answer::from_bytes(scan_bytes(*state));
+    margin::Answer answer = margin::Answer::from_bytes(scan_bytes(*state), progress);
     const std::string cluster = std::to_string(clusters++);
     margin::add_answer(inference, question, answer, clustered ? &cluster : nullptr, progress);
   }

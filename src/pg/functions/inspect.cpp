@@ -104,8 +104,8 @@ MARGIN_FUNCTION(margin_certificate) {
 MARGIN_FUNCTION(margin_certificate_of_state) {
   InterruptProgress progress;
   const margin::Question question = margin::Question::from_bytes(scan_bytes(PG_GETARG_DATUM(0)));
-  const margin::Certificate proven =
-      margin::answered_certificate(question, margin::Answer::from_bytes(scan_bytes(PG_GETARG_DATUM(1))), progress);
+  const margin::Certificate proven = margin::answered_certificate(
+      question, margin::Answer::from_bytes(scan_bytes(PG_GETARG_DATUM(1)), progress), progress);
   const margin::Objective objective = question.objective();
   const margin::ToldBounds bounds = margin::bounds_of(objective, proven);
   CompositeBuilder out(fcinfo);

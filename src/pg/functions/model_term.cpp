@@ -69,7 +69,9 @@ struct ModelTermCall {
 };
 
 /// The sum of a scalar function (model, state).
-Answer answer_of(FunctionCallInfo fcinfo) { return Answer::from_bytes(scan_bytes(PG_GETARG_DATUM(1))); }
+Answer answer_of(FunctionCallInfo fcinfo) {
+  return Answer::from_bytes(scan_bytes(PG_GETARG_DATUM(1)), InterruptProgress());
+}
 
 /// The SVG of a sum; NULL without rows.
 Datum draw(FunctionCallInfo fcinfo, const char* function, Chart chart) {

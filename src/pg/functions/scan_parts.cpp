@@ -64,6 +64,6 @@ MARGIN_FUNCTION(margin_question_of_model) {
 }
 
 MARGIN_FUNCTION(margin_state_info) {
-  margin::Answer answer = margin::Answer::from_bytes(scan_bytes(PG_GETARG_DATUM(0)));
+  margin::Answer answer = margin::Answer::from_bytes(scan_bytes(PG_GETARG_DATUM(0)), InterruptProgress());
   return jsonb_from(info_of(answer));
 }

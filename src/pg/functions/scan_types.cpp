@@ -1,6 +1,7 @@
 // The types of a scan: margin_question, margin_term, margin_state, margin_profile. Text is the base64 of the bytes; whatever comes in is
 // checked in full.
 #include "core/base/base64.hpp"
+#include "core/base/polled.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/server/memory.hpp"
 #include "pg/values/composite.hpp"
@@ -25,13 +26,13 @@ const char* hint_for(const char* text, const char* type) {
 
 /// The bytes of a text, in a value whose bytes are aligned.
 varlena* from_text(const char* characters, const char* type) {
-  const std::string_view text(characters);
+  InterruptProgress session;
+  const std::string_view text = polled_text(characters, session);
   if (text.size() % 4 != 0)
     throw malformed(type, "expected base64, a multiple of 4 characters, not " + std::to_string(text.size()),
                     hint_for(characters, type));
   varlena* value = allocate_scan_value(base64_bytes(text), type);
   char* to = scan_room(value);
-  InterruptProgress session;
   for (std::size_t from = 0; from < text.size(); from += 4 * chunk) {
     session.poll();
     const std::string_view piece = text.substr(from, 4 * chunk);
@@ -53,7 +54,7 @@ void check_question(char* bytes, std::size_t size) {
 void check_term(char* bytes, std::size_t size) { require_text(read_term({bytes, size}).label); }
 /// Of one of several parts: it was sent here.
 void check_state(char* bytes, std::size_t size) {
-  const Answer answer = Answer::from_bytes({bytes, size});
+  const Answer answer = Answer::from_bytes({bytes, size}, InterruptProgress());
   for (const auto& [name, seen] : answer.classes()) require_text(name);
   if (answer.of_parts()) Answer::mark_arrived(bytes);
 }
@@ -109,7 +110,7 @@ Datum binary_output(FunctionCallInfo fcinfo) {
   const std::string_view bytes = scan_bytes(PG_GETARG_DATUM(0));
   auto* out = static_cast<varlena*>(allocate_in(CurrentMemoryContext, bytes.size() + VARHDRSZ));
   SET_VARSIZE(out, bytes.size() + VARHDRSZ);
-  std::memcpy(VARDATA(out), bytes.data(), bytes.size());
+  polled_copy(VARDATA(out), bytes.data(), bytes.size(), InterruptProgress());
   return PointerGetDatum(out);
 }
 

@@ -1,7 +1,5 @@
 // The type margin_sparse: input and output, comparison, hashing.
-#include <algorithm>
-#include <cstring>
-
+#include "core/base/polled.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/server/memory.hpp"
 #include "pg/values/sparse_datum.hpp"
@@ -20,9 +18,7 @@ using namespace margin::pg;
 
 MARGIN_FUNCTION(margin_sparse_in) {
   InterruptProgress session;
-  const std::string_view text = PG_GETARG_CSTRING(0);
-  session.poll();  // its length alone is a pass over all of it
-  return sparse_datum(margin::parse_sparse(text, session));
+  return sparse_datum(margin::parse_sparse(margin::polled_text(PG_GETARG_CSTRING(0), session), session));
 }
 
 MARGIN_FUNCTION(margin_sparse_out) {
@@ -35,11 +31,7 @@ MARGIN_FUNCTION(margin_sparse_out) {
     throw margin::Error(margin::ErrorKind::limit_exceeded, "the text of a margin_sparse of " + std::to_string(x.count) +
                                                                " entries would be larger than 1 GB");
   char* const to = static_cast<char*>(allocate_in(CurrentMemoryContext, size));
-  constexpr std::size_t step = std::size_t{1} << 20;
-  for (std::size_t done = 0; done < size; done += step) {
-    session.poll();
-    std::memcpy(to + done, text.c_str() + done, std::min(step, size - done));
-  }
+  margin::polled_copy(to, text.c_str(), size, session);
   return CStringGetDatum(to);
 }
 

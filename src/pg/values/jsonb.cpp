@@ -1,6 +1,8 @@
 #include "pg/values/jsonb.hpp"
 
+#include "core/base/polled.hpp"
 #include "pg/server/interrupts.hpp"
+#include "pg/server/memory.hpp"
 #include "pg/values/scan_values.hpp"
 
 namespace margin::pg {
@@ -223,12 +225,10 @@ std::string_view payload(Datum jsonb) {
 Datum jsonb_of_payload(std::string_view payload) {
   const char* from = payload.data();
   const std::size_t size = payload.size();
-  return backend([=] {
-    auto* to = static_cast<varlena*>(palloc(size + VARHDRSZ));
-    SET_VARSIZE(to, size + VARHDRSZ);
-    std::memcpy(VARDATA(to), from, size);
-    return PointerGetDatum(to);
-  });
+  auto* const to = static_cast<varlena*>(allocate_in(CurrentMemoryContext, size + VARHDRSZ));
+  SET_VARSIZE(to, size + VARHDRSZ);
+  polled_copy(VARDATA(to), from, size, InterruptProgress());
+  return PointerGetDatum(to);
 }
 
 }  // namespace margin::pg

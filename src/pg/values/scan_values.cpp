@@ -1,5 +1,7 @@
 #include "pg/values/scan_values.hpp"
 
+#include "core/base/polled.hpp"
+#include "pg/server/interrupts.hpp"
 #include "pg/server/memory.hpp"
 
 namespace margin::pg {
@@ -9,7 +11,7 @@ std::string_view scan_bytes(Datum value) {
   if (VARATT_IS_EXTENDED(raw)) raw = backend([=] { return pg_detoast_datum(raw); });
   if (reinterpret_cast<std::uintptr_t>(raw) % 8 != 0) {
     auto* aligned = static_cast<varlena*>(allocate_in(CurrentMemoryContext, VARSIZE(raw)));
-    std::memcpy(aligned, raw, VARSIZE(raw));
+    polled_copy(aligned, raw, VARSIZE(raw), InterruptProgress());
     raw = aligned;
   }
   return {scan_room(raw), VARSIZE(raw) - scan_header};
@@ -45,7 +47,7 @@ varlena* allocate_scan_value(std::size_t size, const char* what) {
 
 Datum scan_value(std::string_view bytes, const char* what) {
   varlena* value = allocate_scan_value(bytes.size(), what);
-  bytes.copy(scan_room(value), bytes.size());
+  polled_copy(scan_room(value), bytes.data(), bytes.size(), InterruptProgress());
   return PointerGetDatum(value);
 }
 

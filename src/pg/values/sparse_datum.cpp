@@ -1,5 +1,6 @@
 #include "pg/values/sparse_datum.hpp"
 
+#include "core/base/polled.hpp"
 #include "pg/server/interrupts.hpp"
 
 namespace margin::pg {
@@ -61,7 +62,7 @@ std::string_view aligned_payload(Datum value) {
   if (reinterpret_cast<std::uintptr_t>(raw) % MAXIMUM_ALIGNOF != 0) {
     const varlena* from = raw;
     raw = static_cast<varlena*>(backend([=] { return palloc(VARSIZE(from)); }));
-    std::memcpy(raw, from, VARSIZE(from));
+    polled_copy(raw, from, VARSIZE(from), InterruptProgress());
   }
   return {VARDATA(raw), VARSIZE(raw) - VARHDRSZ};
 }
@@ -69,13 +70,13 @@ std::string_view aligned_payload(Datum value) {
 FeatureRow sparse_from(Datum value) { return view_packed(aligned_payload(value)); }
 
 Datum sparse_datum(const SparseVector& v) {
-  const bool wide = needs_double(v);
+  InterruptProgress session;
+  session.poll();  // between what came before and the passes over all entries here
+  const bool wide = needs_double(v, session);
   const std::size_t size = VARHDRSZ + packed_bytes(v.indices.size(), wide);
   if (size > MaxAllocSize)
     throw Error(ErrorKind::limit_exceeded,
                 "a margin_sparse of " + std::to_string(v.indices.size()) + " entries would be larger than 1 GB");
-  InterruptProgress session;
-  session.poll();  // between what came before and the passes over all entries here
   auto* to = static_cast<varlena*>(backend([=] { return palloc(size); }));
   SET_VARSIZE(to, size);
   pack(v, wide, VARDATA(to), session);

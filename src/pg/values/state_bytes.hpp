@@ -1,7 +1,9 @@
 // Aggregate states as bytes, between the processes of one query. Native byte order: both ends are one server.
 #pragma once
 
-#include "pg/server/boundary.hpp"
+#include "core/base/polled.hpp"
+#include "pg/server/interrupts.hpp"
+#include "pg/server/memory.hpp"
 
 namespace margin::pg {
 
@@ -27,14 +29,11 @@ class StateWriter {
     if (bytes.size() > MaxAllocSize - VARHDRSZ)
       throw Error(ErrorKind::limit_exceeded, "the partial state of a parallel aggregate is larger than 1 GB",
                   "SET max_parallel_workers_per_gather = 0.");
-    const char* from = bytes.data();
-    const std::size_t size = bytes.size();
-    return backend([=] {
-      auto* out = static_cast<bytea*>(palloc(size + VARHDRSZ));
-      SET_VARSIZE(out, size + VARHDRSZ);
-      std::memcpy(VARDATA(out), from, size);
-      return PointerGetDatum(out);
-    });
+    const std::size_t size = bytes.size() + VARHDRSZ;
+    auto* const out = static_cast<bytea*>(allocate_in(CurrentMemoryContext, size));
+    SET_VARSIZE(out, size);
+    polled_copy(VARDATA(out), bytes.data(), bytes.size(), InterruptProgress());
+    return PointerGetDatum(out);
   }
   void raw(const void* p, std::size_t size) { bytes_.append(static_cast<const char*>(p), size); }
   void sized(const void* p, std::size_t count, std::size_t each) {
@@ -68,7 +67,7 @@ class StateReader {
  private:
   void raw(void* p, std::size_t size) {
     require(size <= left_.size());
-    if (size > 0) std::memcpy(p, left_.data(), size);
+    polled_copy(p, left_.data(), size, InterruptProgress());
     left_.remove_prefix(size);
   }
   template <class Container>

@@ -13,7 +13,7 @@ namespace margin::pg {
 /// What such an object takes of the two: its SQL type, its bytes, and how two of them become one.
 inline const char* state_name(const Answer&) { return state_type; }
 inline const char* state_name(const Profile&) { return profile_type; }
-inline void read_state(Answer& to, std::string_view bytes, const Progress&) { to = Answer::from_bytes(bytes); }
+inline void read_state(Answer& to, std::string_view bytes, const Progress& p) { to = Answer::from_bytes(bytes, p); }
 inline void read_state(Profile& to, std::string_view bytes, const Progress& p) {
   to = Profile::from_bytes(bytes, memory_limit(), p);
 }

@@ -106,13 +106,15 @@ void Answer::resize(std::int32_t dimensions, const Progress& progress) {
       continue;
     }
     const auto size = static_cast<std::size_t>(dimensions);
-    auto wider = std::make_unique<Matrix>(size, form_.constant);
+    auto wider = std::make_unique<Matrix>(size, form_.constant, progress);
     if (m != nullptr) {
       m->block.flush(1.0, m->sum, progress);
       const std::size_t constant = form_.constant != 0 ? 1 : 0, before = m->sum.size() - constant;
       const auto place = [&](std::size_t j) { return j < before ? j : size; };
-      for (std::size_t i = 0; i < m->sum.size(); ++i)
+      for (std::size_t i = 0; i < m->sum.size(); ++i) {
         for (std::size_t j = i; j < m->sum.size(); ++j) wider->sum.row(place(i))[place(j)] = m->sum.row(i)[j];
+        progress.work(static_cast<double>(m->sum.size() - i));
+      }
     }
     m = std::move(wider);
   }
@@ -221,6 +223,33 @@ void Answer::flush_matrices(const Progress& progress) {
     if (m != nullptr && has_matrices()) m->block.flush(1.0, m->sum, progress);
 }
 
+Answer::Matrix::Matrix(std::size_t features, double constant, const Progress& progress)
+    : block(features, constant), sum(0) {
+  sum.reset(features + (constant != 0 ? 1 : 0), progress);
+}
+
+SymmetricMatrix Answer::Matrix::flushed(const Progress& progress) const {
+  SymmetricMatrix all(0);
+  all.reset(sum.size(), progress);
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    std::copy(sum.row(i) + i, sum.row(i) + sum.size(), all.row(i) + i);
+    progress.work(static_cast<double>(sum.size() - i));
+  }
+  GramBlock rest = block;
+  rest.flush(1.0, all, progress);
+  return all;
+}
+
+void Answer::add_matrix(const SymmetricMatrix& theirs, std::size_t k, const Progress& progress) {
+  SymmetricMatrix& ours = matrices_[k]->sum;
+  const std::size_t constant = form_.constant != 0 ? 1 : 0;
+  const auto place = [&](std::size_t j) { return j + constant < theirs.size() ? j : j + ours.size() - theirs.size(); };
+  for (std::size_t i = 0; i < theirs.size(); ++i) {
+    for (std::size_t j = i; j < theirs.size(); ++j) ours.row(place(i))[place(j)] += theirs.row(i)[j];
+    progress.work(static_cast<double>(theirs.size()));
+  }
+}
+
 void Answer::merge(const Answer& o, const Progress& progress) {
   if (!o.known_) return;
   bool countable = rows_ <= most_rows - o.rows_ && skipped_ <= most_rows - o.skipped_;
@@ -267,20 +296,13 @@ void Answer::merge(const Answer& o, const Progress& progress) {
   longest_ = std::max(longest_, o.longest_block());
   for (std::size_t k = 0; k < masses_.size(); ++k) masses_[k].add(o.masses_[k]);
   for (std::size_t k = 0; k < matrices_.size() && has_matrices(); ++k) {
-    SymmetricMatrix theirs = o.matrices_[k]->sum;
-    GramBlock rest = o.matrices_[k]->block;
-    rest.flush(1.0, theirs, progress);
-    SymmetricMatrix& ours = matrices_[k]->sum;
-    const std::size_t constant = form_.constant != 0 ? 1 : 0;
-    const auto place = [&](std::size_t j) {
-      return j + constant < theirs.size() ? j : j + ours.size() - theirs.size();
-    };
-    for (std::size_t i = 0; i < theirs.size(); ++i) {
-      for (std::size_t j = i; j < theirs.size(); ++j) ours.row(place(i))[place(j)] += theirs.row(i)[j];
-      progress.work(static_cast<double>(theirs.size()));
-    }
+    const Matrix& theirs = *o.matrices_[k];
+    if (theirs.block.empty())
+      add_matrix(theirs.sum, k, progress);
+    else
+      add_matrix(theirs.flushed(progress), k, progress);
   }
-  for (std::size_t k = 0; k < bags_.size(); ++k) bags_[k].merge(o.bags_[k]);
+  for (std::size_t k = 0; k < bags_.size(); ++k) bags_[k].merge(o.bags_[k], progress);
   for (const auto& [name, c] : o.classes_) {
     const auto [at, fresh] = classes_.try_emplace(name, c);
     if (fresh) {
@@ -290,7 +312,7 @@ void Answer::merge(const Answer& o, const Progress& progress) {
     SeenClass& ours = at->second;
     ours.rows += c.rows;
     ours.weight.add(c.weight);
-    ours.first.merge(c.first);
+    ours.first.merge(c.first, progress);
     if (ours.key != c.key) ours.key = 0;  // the sort positions of an enum differ: order by name
   }
   for (const CellSums::Cell& cell : o.cells_.all()) cells_.add(cell.at, cell.sum);

@@ -100,7 +100,7 @@ class Answer {
 
   std::string bytes(const Progress& progress = {});
   /// Throws Error(malformed).
-  static Answer from_bytes(std::string_view bytes);
+  static Answer from_bytes(std::string_view bytes, const Progress& progress);
 
  private:
   void take_form(const AnswerForm& form);
@@ -112,10 +112,12 @@ class Answer {
   void set_arrived();
   void flush_block(const Progress& progress);
   void flush_matrices(const Progress& progress);
+  void add_matrix(const SymmetricMatrix& theirs, std::size_t k, const Progress& progress);
 
   struct Matrix {
-    Matrix(std::size_t features, double constant)
-        : block(features, constant), sum(features + (constant != 0 ? 1 : 0)) {}
+    Matrix(std::size_t features, double constant, const Progress& progress);
+    /// The sum with the rows that are still packed.
+    SymmetricMatrix flushed(const Progress& progress) const;
     GramBlock block;
     SymmetricMatrix sum;
   };

@@ -96,7 +96,7 @@ std::string Answer::bytes(const Progress& progress) {
     }
   }
   if (form_.columns) features_.write(out);
-  for (const Bag& bag : bags_) bag.write(out);
+  for (const Bag& bag : bags_) bag.write(out, progress);
   out(static_cast<std::uint64_t>(classes_.size()));
   for (const auto& [name, c] : classes_) {
     out(name);
@@ -104,7 +104,7 @@ std::string Answer::bytes(const Progress& progress) {
     out(c.number);
     out(c.rows);
     write(out, c.weight);
-    c.first.write(out);
+    c.first.write(out, progress);
   }
   const std::vector<CellSums::Cell> filled = cells_.all();
   out(static_cast<std::uint64_t>(filled.size()));
@@ -121,7 +121,7 @@ std::string Answer::bytes(const Progress& progress) {
 }
 
 template <class Classes>
-static void read_classes(ByteReader& in, std::int64_t rows, Classes& into) {
+static void read_classes(ByteReader& in, std::int64_t rows, Classes& into, const Progress& progress) {
   const std::size_t count = in.count(8);
   for (std::size_t k = 0; k < count; ++k) {
     std::string name;
@@ -131,7 +131,7 @@ static void read_classes(ByteReader& in, std::int64_t rows, Classes& into) {
     in(c.number);
     in(c.rows);
     c.weight = read_sum(in);
-    c.first.read(in);
+    c.first.read(in, progress);
     in.require(!std::isnan(c.key) && c.rows >= 0 && c.rows <= rows, "a bad class");
     in.require(into.emplace(std::move(name), std::move(c)).second, "a class occurs twice");
   }
@@ -165,7 +165,7 @@ static AnswerForm read_form(ByteReader& in, std::string& reductions) {
 
 void Answer::mark_arrived(char* bytes) { bytes[arrived_at] = 1; }
 
-Answer Answer::from_bytes(std::string_view bytes) {
+Answer Answer::from_bytes(std::string_view bytes, const Progress& progress) {
   ByteReader in(bytes, "margin_state");
   std::uint32_t first;
   in(first);
@@ -212,7 +212,7 @@ Answer Answer::from_bytes(std::string_view bytes) {
   a.skipped_ = skipped;
   a.blocks_ = blocks;
   a.longest_ = longest;
-  a.resize(dimensions, {});
+  a.resize(dimensions, progress);
   for (std::size_t k = 0; k < reductions.size(); ++k) {
     if (reductions[k] == '+')
       a.sums_.set(k, read_sum(in));
@@ -221,16 +221,24 @@ Answer Answer::from_bytes(std::string_view bytes) {
   }
   for (std::int32_t k = 0; k < f.vectors; ++k) {
     a.masses_[static_cast<std::size_t>(k)] = read_sum(in);
-    in.raw(a.total_.row(k).data(), 8 * static_cast<std::size_t>(summed));
+    double* const sum = a.total_.row(k).data();
+    for (std::int32_t from = 0; from < summed; from += piece) {
+      const std::int32_t size = std::min(piece, summed - from);
+      in.raw(sum + from, 8 * static_cast<std::size_t>(size));
+      progress.work(4.0 * size);
+    }
   }
   for (const std::unique_ptr<Matrix>& m : a.matrices_) {
     const std::size_t size = m == nullptr ? 0 : m->sum.size();
-    for (std::size_t i = 0; i < size; ++i) in.raw(m->sum.row(i) + i, 8 * (size - i));
+    for (std::size_t i = 0; i < size; ++i) {
+      in.raw(m->sum.row(i) + i, 8 * (size - i));
+      progress.work(static_cast<double>(size - i));
+    }
   }
   if (f.columns) a.features_.read(in, dimensions);
-  for (Bag& bag : a.bags_) bag.read(in);
+  for (Bag& bag : a.bags_) bag.read(in, progress);
   if (arrived) a.set_arrived();
-  read_classes(in, rows, a.classes_);
+  read_classes(in, rows, a.classes_, progress);
   const std::size_t filled = in.count(24);
   std::int64_t last = -1;
   for (std::size_t k = 0; k < filled; ++k) {
@@ -241,7 +249,10 @@ Answer Answer::from_bytes(std::string_view bytes) {
     a.cells_.add(at, read_sum(in));
   }
   SketchReader archive{in};
-  for (WeightedSketch& sketch : a.sketches_) in.require(sketch.exchange(archive), "a bad sketch");
+  for (WeightedSketch& sketch : a.sketches_) {
+    in.require(sketch.exchange(archive), "a bad sketch");
+    progress.work(16.0 * WeightedSketch::exact_limit);
+  }
   in.finish();
   return a;
 }

@@ -211,7 +211,7 @@ void Bag::pack() const {
   free_.clear();
 }
 
-void Bag::merge(const Bag& other) {
+void Bag::merge(const Bag& other, const Progress& progress) {
   other.trim();
   if (other.dropped_) {
     if (!dropped_ || other.dropped_key_ < dropped_key_ ||
@@ -234,6 +234,7 @@ void Bag::merge(const Bag& other) {
     if (left_out(e.key, row)) continue;
     std::copy(row.begin(), row.end(), put(e.key, row.size()));
     settle_last();
+    progress.work(static_cast<double>(row.size()));
   }
 }
 
@@ -244,7 +245,7 @@ void Bag::sort() {
 
 KeptRow Bag::row(std::int64_t i) const { return view(row_bytes(i)); }
 
-void Bag::write(ByteWriter& out) const {
+void Bag::write(ByteWriter& out, const Progress& progress) const {
   trim();
   out(most_rows_);
   out(most_bytes_);
@@ -259,10 +260,11 @@ void Bag::write(ByteWriter& out) const {
   for (const Entry* const e : sorted) {
     out(e->key);
     out.sized(bytes_of(*e).data(), e->size, 1);
+    progress.work(static_cast<double>(e->size));
   }
 }
 
-void Bag::read(ByteReader& in) {
+void Bag::read(ByteReader& in, const Progress& progress) {
   in(most_rows_);
   in(most_bytes_);
   in(most_small_);
@@ -288,6 +290,7 @@ void Bag::read(ByteReader& in) {
     require_sound(row_bytes(static_cast<std::int64_t>(k)), in);
     in.require(!left_out(key, row_bytes(static_cast<std::int64_t>(k))), "a kept row that was left out");
     in.require(bytes_ <= most_bytes_, "a bag holds more than it may");
+    progress.work(static_cast<double>(size));
   }
 }
 

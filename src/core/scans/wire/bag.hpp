@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/bytes.hpp"
+#include "core/base/progress.hpp"
 #include "core/data/row.hpp"
 
 namespace margin {
@@ -51,7 +52,7 @@ class Bag {
   }
   /// The row of a term, unless its key is +∞ or too large.
   void add(const Term& term, double key);
-  void merge(const Bag& other);
+  void merge(const Bag& other, const Progress& progress);
 
   std::int64_t rows() const {
     trim();
@@ -72,9 +73,9 @@ class Bag {
   double key(std::int64_t i) const { return entries_[static_cast<std::size_t>(i)].key; }
   std::string_view row_bytes(std::int64_t i) const { return bytes_of(entries_[static_cast<std::size_t>(i)]); }
 
-  void write(ByteWriter& out) const;
+  void write(ByteWriter& out, const Progress& progress) const;
   /// Throws Error(malformed).
-  void read(ByteReader& in);
+  void read(ByteReader& in, const Progress& progress);
 
  private:
   struct Place {
