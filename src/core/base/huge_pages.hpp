@@ -20,11 +20,11 @@ inline void advise_pages(void* p, std::size_t bytes, std::uintptr_t page, int ad
   errno = error;
 }
 
-/// Asks for huge pages where a block holds several of them.
+/// Asks for huge pages where a block may hold one.
 inline void prefer_huge_pages([[maybe_unused]] void* p, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
   constexpr std::uintptr_t huge = std::uintptr_t{2} << 20;
-  if (bytes >= 2 * huge) advise_pages(p, bytes, huge, MADV_HUGEPAGE);
+  if (bytes >= huge) advise_pages(p, bytes, huge, MADV_HUGEPAGE);
 #endif
 }
 
@@ -38,12 +38,13 @@ inline void populate([[maybe_unused]] void* p, [[maybe_unused]] std::size_t byte
 #endif
 }
 
-/// A vector of `size` values, not yet touched when it asks for huge pages.
+/// A vector of `size` values, not yet touched when it asks for its pages.
 template <class T>
 std::vector<T> spread(std::size_t size, const T& value = T()) {
   std::vector<T> result;
   result.reserve(size);
   prefer_huge_pages(result.data(), size * sizeof(T));
+  populate(result.data(), size * sizeof(T));
   result.assign(size, value);
   return result;
 }
