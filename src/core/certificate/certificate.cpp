@@ -147,7 +147,7 @@ void widen(Weights& matrix, Eigen::Index columns) {
 
 Certificate certify(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
                     const Weights& dual, const Basis* basis, const Progress& progress,
-                    std::shared_ptr<const DualPoint>* point) {
+                    std::shared_ptr<const DualPoint>* point, double enough) {
   // Of these two the dual weights prove something only of all rows together.
   if (const KernelBasis* const vectors = support_vectors_of(basis))
     return certify_kernel(problem, weights, *vectors, intercept, dual, progress);
@@ -158,7 +158,7 @@ Certificate certify(const Problem& problem, const Weights& weights, const Eigen:
   const auto check = make_check(objective, {weights.data(), problem.intercept ? intercept.data() : nullptr, basis},
                                 has_dual_weights(problem, dual));
   add_rows(*check, problem, dual, nullptr, progress);
-  if (auto* const risk = dynamic_cast<RiskCheck*>(check.get()); risk != nullptr && risk->blurred()) {
+  if (auto* const risk = dynamic_cast<RiskCheck*>(check.get()); risk != nullptr && risk->blurred(enough)) {
     *risk = RiskCheck(objective, weights.data(), problem.intercept ? intercept.data() : nullptr, true);
     risk->sum_precisely();
     add_rows(*check, problem, dual, nullptr, progress);

@@ -46,9 +46,10 @@ struct DualPoint;  // certificate/ball.hpp
 /// The certificate of returned vectors, by passes over the rows of its own. `weights`: outputs × d, or × the size of
 /// `basis` (null: linear in the features); `intercept` per output; `dual` as in Solution, without rows: none, and the
 /// bound that it would prove is the one that holds for any vectors. `point` (null: not wanted) becomes what
-/// Check::dual_point() gives.
+/// Check::dual_point() gives. Where rounding takes much of the gap, sums are taken again more precisely, but for a gap below
+/// `enough` relative to P: that takes longer than many a solve.
 Certificate certify(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
                     const Weights& dual, const Basis* basis = nullptr, const Progress& progress = {},
-                    std::shared_ptr<const DualPoint>* point = nullptr);
+                    std::shared_ptr<const DualPoint>* point = nullptr, double enough = 1e-10);
 
 }  // namespace margin

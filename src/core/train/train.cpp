@@ -135,15 +135,17 @@ Model train(const Dataset& given_rows, const Options& as_given, const Progress& 
   problem.constraints.multipliers = std::move(solution.multipliers);
   Model model = begin_model(problem, options);
   model.solver = solution.solver;
+  // Balls around a model are as wide as the root of its gap, whatever the tolerance.
+  const double enough = std::clamp(0.1 * options.tolerance, 1e-10, 1e-7);
   model.certificate = certify(problem, solution.weights, solution.intercept, solution.dual, solution.basis.get(),
-                              progress, &model.dual_point);
+                              progress, &model.dual_point, enough);
   if (!problem.hard_margin && !(model.certificate.upper < std::numeric_limits<double>::infinity())) {
     for (Eigen::Index o = 0; o < solution.weights.rows(); ++o)  // their value is no number: that of 0 is
       begin_anew(problem, options, o, solution.weights, progress);
     solution.intercept.setZero();
     solution.status = Status::iteration_limit;
     model.certificate = certify(problem, solution.weights, solution.intercept, solution.dual, solution.basis.get(),
-                                progress, &model.dual_point);
+                                progress, &model.dual_point, enough);
   }
   // Weights in other units than those of the certificate are no centre of a ball.
   if (options.standardize || problem.target_scale != 1) model.dual_point = nullptr;
