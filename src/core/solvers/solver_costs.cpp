@@ -134,13 +134,16 @@ double SolverCosts::mean_held() const {
   return used > 0 ? held / used : 0.0;
 }
 
-/// Newton's, for a smooth loss: more, the farther the optimum is from where the loss bends alike everywhere; but rows are also
-/// large where a column is, which by itself is one step. Of classes half of them are a sample's where there is one. Where
+/// Newton's, for a smooth loss: more, the farther the optimum is from where the loss bends alike everywhere, of numbers few until it
+/// is far; but rows are also large where a column is, which by itself is one step. Of classes half of them are a sample's where there is one. Where
 /// bounds hold most weights, two steps find the others.
 double SolverCosts::smooth_iterations() const {
   if (p_.loss->quadratic()) return 2;
-  const auto stride = p_.loss->classification() ? static_cast<double>(sample_stride(rows_, features_, true)) : 1.0;
-  const double free = (3 + 1.2 * std::log10(1 + 100 * std::min(1e3, size_))) * (stride > 1 ? 0.5 + 1 / stride : 1);
+  const bool classes = p_.loss->classification();
+  const auto stride = classes ? static_cast<double>(sample_stride(rows_, features_, true)) : 1.0;
+  const double far = std::log10(1 + 100 * std::min(1e3, size_));
+  const double all = !classes ? 2 + 0.5 * far * far : curved() ? 2.3 + 1.4 * far : 3 + 1.2 * far;
+  const double free = all * (stride > 1 ? 0.5 + 1 / stride : 1);
   return free + (2 - free) * held_ * held_;
 }
 
@@ -207,7 +210,7 @@ double SolverCosts::newton_cg(double enough) const {
   const auto cost = [&](double condition) {
     if (smooth_) {
       const double grown = curved() ? 3.5 * std::pow(condition, 0.2) : 3 * std::sqrt(condition);
-      const double products = std::min(grown, std::max(10.0, 1.5 * rank));
+      const double products = std::min({grown, 1.5 + 2 * (condition - 1), std::max(10.0, 1.5 * rank)});
       return smooth_iterations() *
              (rows_ * (30 + evaluation() + 3 * pass) + faces * products * (2 * rows_ * pass + columns));
     }
