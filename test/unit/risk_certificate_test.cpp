@@ -324,6 +324,31 @@ TEST(RiskCertificateOfLongRows, MeetsTheDefaultTolerance) {
   }
 }
 
+/// The second pass is made where the gap of the first is more than enough, and where rounding takes much of it.
+TEST(RiskCertificateOfShortRows, IsSummedPreciselyWhereTheGapIsMoreThanEnough) {
+  Random random(5);
+  testing::Table t;
+  for (int i = 0; i < 400; ++i) {
+    const double a = testing::normal(random), share = random.uniform();
+    t.x.push_back({a, 20 * share});
+    t.y.push_back(i < 2 ? i : a + testing::normal(random) / 2 + 3 * share > 1.5 ? 1 : 0);
+  }
+  const Dataset data = testing::make_dataset(t, true);
+  Options s = soft("logistic", 1e-2);
+  s.tolerance = 1e-14;  // of the solver
+  const Problem p = make_problem(data, s);
+  const Solution found = choose_solver(p, s).solve(p, s, Progress());
+  const auto certificate = [&](double enough) {
+    return certify(p, found.weights, found.intercept, found.dual, nullptr, {}, nullptr, enough);
+  };
+  const Certificate once = certificate(1), twice = certificate(0);
+  EXPECT_GT(once.gap, 1.1 * twice.gap);
+  EXPECT_LE(once.lower, twice.lower);
+  EXPECT_GE(once.upper, twice.upper);
+  EXPECT_EQ(certificate(1.01 * once.relative_gap).gap, once.gap);
+  EXPECT_EQ(certificate(0.99 * once.relative_gap).gap, twice.gap);
+}
+
 /// Times in milliseconds within a year, a month, a day and an hour: beside a free intercept solvers get them from the first row.
 TEST(RiskCertificateOfLongRows, FreeInterceptsFindTimesWithinAnHour) {
   for (const double range : {3e10, 2.6e9, 8.64e7, 3.6e6})
