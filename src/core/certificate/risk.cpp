@@ -237,7 +237,7 @@ void RiskCheck::add_long_sums(std::int32_t o, DualSum& out) const {
 }
 
 bool RiskCheck::blurred(double nothing) const {
-  constexpr double much = 0.1;
+  constexpr double much = 0.5;
   for (std::int32_t o = 0; with_dual_ && o < objective_.outputs(); ++o) {
     DualSum of;
     const bool proves = dual_sum(o, of);

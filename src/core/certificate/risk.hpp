@@ -119,7 +119,7 @@ class RiskCheck final : public Check {
 
   /// Before any row: all of them count as long, see (2).
   void sum_precisely() { longest_short_ = 0; }
-  /// Whether the rounding of sums of short rows takes so much of D that a pass that sums them precisely pays, of a gap that is
+  /// Whether the rounding of sums of short rows takes half of the gap, so that a pass that sums them precisely pays; of a gap that is
   /// more than that share of P.
   bool blurred(double nothing = 1e-10) const;
   /// Of the row that was measured last by itself: <x, w> + b per output.
