@@ -112,6 +112,7 @@ class Answer {
   void set_arrived();
   void flush_block(const Progress& progress);
   void flush_matrices(const Progress& progress);
+  void read_sums(ByteReader& in, std::int32_t columns, const Progress& progress);
   void add_matrix(const SymmetricMatrix& theirs, std::size_t k, const Progress& progress);
 
   struct Matrix {

@@ -165,6 +165,32 @@ static AnswerForm read_form(ByteReader& in, std::string& reductions) {
 
 void Answer::mark_arrived(char* bytes) { bytes[arrived_at] = 1; }
 
+/// Its numbers, vectors of `columns` and matrices, for which there is room.
+void Answer::read_sums(ByteReader& in, std::int32_t columns, const Progress& progress) {
+  for (std::size_t k = 0; k < reductions_.size(); ++k) {
+    if (reductions_[k] == '+')
+      sums_.set(k, read_sum(in));
+    else
+      in(extremes_[k]);
+  }
+  for (std::int32_t k = 0; k < form_.vectors; ++k) {
+    masses_[static_cast<std::size_t>(k)] = read_sum(in);
+    double* const sum = total_.row(k).data();
+    for (std::int32_t from = 0; from < columns; from += piece) {
+      const std::int32_t size = std::min(piece, columns - from);
+      in.raw(sum + from, 8 * static_cast<std::size_t>(size));
+      progress.work(4.0 * size);
+    }
+  }
+  for (const std::unique_ptr<Matrix>& m : matrices_) {
+    const std::size_t size = m == nullptr ? 0 : m->sum.size();
+    for (std::size_t i = 0; i < size; ++i) {
+      in.raw(m->sum.row(i) + i, 8 * (size - i));
+      progress.work(static_cast<double>(size - i));
+    }
+  }
+}
+
 Answer Answer::from_bytes(std::string_view bytes, const Progress& progress) {
   ByteReader in(bytes, "margin_state");
   std::uint32_t first;
@@ -213,28 +239,7 @@ Answer Answer::from_bytes(std::string_view bytes, const Progress& progress) {
   a.blocks_ = blocks;
   a.longest_ = longest;
   a.resize(dimensions, progress);
-  for (std::size_t k = 0; k < reductions.size(); ++k) {
-    if (reductions[k] == '+')
-      a.sums_.set(k, read_sum(in));
-    else
-      in(a.extremes_[k]);
-  }
-  for (std::int32_t k = 0; k < f.vectors; ++k) {
-    a.masses_[static_cast<std::size_t>(k)] = read_sum(in);
-    double* const sum = a.total_.row(k).data();
-    for (std::int32_t from = 0; from < summed; from += piece) {
-      const std::int32_t size = std::min(piece, summed - from);
-      in.raw(sum + from, 8 * static_cast<std::size_t>(size));
-      progress.work(4.0 * size);
-    }
-  }
-  for (const std::unique_ptr<Matrix>& m : a.matrices_) {
-    const std::size_t size = m == nullptr ? 0 : m->sum.size();
-    for (std::size_t i = 0; i < size; ++i) {
-      in.raw(m->sum.row(i) + i, 8 * (size - i));
-      progress.work(static_cast<double>(size - i));
-    }
-  }
+  a.read_sums(in, summed, progress);
   if (f.columns) a.features_.read(in, dimensions);
   for (Bag& bag : a.bags_) bag.read(in, progress);
   if (arrived) a.set_arrived();
