@@ -134,9 +134,9 @@ double SolverCosts::mean_held() const {
   return used > 0 ? held / used : 0.0;
 }
 
-/// Newton's, for a smooth loss: more, the farther the optimum is from where the loss bends alike everywhere, of numbers few until it
-/// is far; but rows are also large where a column is, which by itself is one step. Of classes half of them are a sample's where there is one. Where
-/// bounds hold most weights, two steps find the others.
+/// Newton's, for a smooth loss: more, the farther the optimum is from where the loss bends alike everywhere, of numbers few until
+/// it is far; but rows are also large where a column is, which by itself is one step. Of classes half of them are a sample's
+/// where there is one. Where bounds hold most weights, two steps find the others.
 double SolverCosts::smooth_iterations() const {
   if (p_.loss->quadratic()) return 2;
   const bool classes = p_.loss->classification();
