@@ -119,8 +119,8 @@ class RiskCheck final : public Check {
 
   /// Before any row: all of them count as long, see (2).
   void sum_precisely() { longest_short_ = 0; }
-  /// Whether the rounding of sums of short rows takes half of the gap, so that a pass that sums them precisely pays; of a gap that is
-  /// more than that share of P.
+  /// Whether the rounding of sums of short rows takes half of the gap, so that a pass that sums them precisely pays. Not of a gap
+  /// below `nothing` relative to P.
   bool blurred(double nothing = 1e-10) const;
   /// Of the row that was measured last by itself: <x, w> + b per output.
   const std::vector<double>& scores() const { return scores_; }
